@@ -1,0 +1,3 @@
+//! Graphs of plain operations over storages.
+mod dtype;
+pub use dtype::{DType, TYPES, TypeRow};

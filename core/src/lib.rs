@@ -1,0 +1,7 @@
+//! The spine of weft: graphs of plain operations, kernel contracts, fusion rules, one driver that decides legality, plans,
+//! and the interface that every backend meets. This crate knows no device, no file format and no model.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod graph;
+pub mod quant;
