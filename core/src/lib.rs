@@ -3,5 +3,13 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod backend;
+pub mod contract;
+pub mod driver;
 pub mod graph;
+pub mod kernels;
+pub mod plan;
 pub mod quant;
+pub mod rules;
+pub mod run;
+pub mod segment;

@@ -2,6 +2,22 @@
 
 use crate::graph::DType;
 
+mod halves;
+mod plain;
+mod q4_0;
+mod q4_1;
+mod q4_k;
+mod q5_0;
+mod q5_1;
+mod q5_k;
+mod q6_k;
+mod q8_0;
+mod rows;
+mod scales;
+mod search;
+
+pub use rows::{QuantError, decode_row, encode_row};
+
 /// How to read, and for tests and synthetic files to write, blocks of one type.
 #[derive(Clone, Copy)]
 pub struct BlockType {
@@ -13,7 +29,22 @@ pub struct BlockType {
     pub encode: fn(values: &[f32], bytes: &mut [u8]),
 }
 
+/// Every type that weft can read.
+pub static BLOCK_TYPES: [&BlockType; 11] = [
+    &plain::F32,
+    &plain::F16,
+    &plain::BF16,
+    &q4_0::TYPE,
+    &q4_1::TYPE,
+    &q5_0::TYPE,
+    &q5_1::TYPE,
+    &q8_0::TYPE,
+    &q4_k::TYPE,
+    &q5_k::TYPE,
+    &q6_k::TYPE,
+];
+
 /// The codec of a type, or `None` where weft cannot read it.
-pub fn block_type(_dtype: DType) -> Option<&'static BlockType> {
-    None
+pub fn block_type(dtype: DType) -> Option<&'static BlockType> {
+    BLOCK_TYPES.iter().find(|t| t.dtype == dtype).copied()
 }

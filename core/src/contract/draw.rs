@@ -1,0 +1,1 @@
+//! Draws legal layouts from a contract, and their just-illegal neighbours.

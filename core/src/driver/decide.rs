@@ -1,0 +1,251 @@
+//! Offers roots to rules and accepts or refuses their claims.
+
+use super::judge::{Groups, apart, arranged, legal};
+use super::{Attempt, Claim, Decline, Scene, Site, State, Why};
+use crate::backend::Offer;
+use crate::contract::Constants;
+use crate::graph::{GraphError, Layout, NodeId, OpKind, Tensor};
+use crate::kernels;
+use crate::rules::{self, Rule};
+
+/// A device as the driver sees it: a name and what it offers.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered<'a> {
+    /// The backend's name.
+    pub name: &'a str,
+    /// Its kernels, preferred first.
+    pub offers: &'a [Offer],
+}
+
+/// A claim that may not be accepted again, since what it led to failed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Forbidden {
+    /// The rule.
+    pub rule: &'static str,
+    /// Covered nodes.
+    pub nodes: Vec<NodeId>,
+    /// The variant that failed.
+    pub variant: &'static str,
+    /// The backend on which it failed.
+    pub device: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What planning may and may not do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Only variants that compute in f32 or better.
+    pub exact: bool,
+    /// Fused rules that are switched off; `*` is all of them.
+    pub disabled: Vec<String>,
+    /// Device of each node, by index, in place of the driver's choice.
+    pub placement: Option<Vec<usize>>,
+    /// Claims that failed before.
+    pub forbidden: Vec<Forbidden>,
+}
+
+/// An accepted claim with its kernel and place.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    /// The claim.
+    pub claim: Claim,
+    /// Index of the device.
+    pub device: usize,
+    /// What is run.
+    pub offer: Offer,
+    /// Tensors in the order of the contract's ports.
+    pub operands: Vec<Option<Tensor>>,
+    /// Constants from attributes and layouts.
+    pub constants: Constants,
+}
+
+/// All accepted claims and the trail that led to them.
+#[derive(Debug)]
+pub struct Decisions {
+    /// Accepted claims, in order of acceptance.
+    pub accepted: Vec<Accepted>,
+    /// Every attempt.
+    pub trail: Vec<Attempt>,
+}
+
+struct Driver<'a, 'g> {
+    scene: &'a Scene<'g>,
+    devices: &'a [Offered<'a>],
+    options: &'a Options,
+    groups: Groups,
+    accepted: Vec<Accepted>,
+    trail: Vec<Attempt>,
+}
+
+/// Covers a graph: fused rules in the order of [`rules::FUSED`], then each remaining node by the kernel of its operation.
+///
+/// # Errors
+/// The graph has a cycle. Nodes that nothing takes are found by [`super::cover`], with their attempts in the trail.
+pub fn decide(
+    scene: &Scene<'_>,
+    devices: &[Offered<'_>],
+    options: &Options,
+) -> Result<Decisions, GraphError> {
+    let order = scene.dependencies.order()?;
+    let groups = Groups::new(&order);
+    let mut driver = Driver { scene, devices, options, groups, accepted: Vec::new(), trail: Vec::new() };
+    for rule in rules::FUSED {
+        for root in &order {
+            let kind = scene.graph.node(*root).op.kind();
+            if kind == rule.root && driver.groups.of[root.index()].is_none() {
+                driver.offer(rule, *root);
+            }
+        }
+    }
+    for root in order {
+        if scene.graph.node(root).op.kind() != OpKind::View && driver.groups.of[root.index()].is_none() {
+            driver.offer(&rules::SINGLE, root);
+        }
+    }
+    Ok(Decisions { accepted: driver.accepted, trail: driver.trail })
+}
+
+impl Driver<'_, '_> {
+    fn offer(&mut self, rule: &'static Rule, root: NodeId) {
+        let site = Site::new(self.scene, rule.name, root);
+        let mut attempt = Attempt {
+            rule: rule.name,
+            root,
+            visited: vec![root],
+            covered: Vec::new(),
+            declines: Vec::new(),
+            state: State::Offered,
+        };
+        let single = rule.name == rules::SINGLE.name;
+        if !single && self.options.disabled.iter().any(|name| name == "*" || name == rule.name) {
+            attempt.declines.push(Decline { rule: rule.name, step: None, node: root, why: Why::Disabled });
+            self.trail.push(attempt);
+            return;
+        }
+        match (rule.find)(&site) {
+            Err(decline) => attempt.declines.push(decline),
+            Ok(claim) => {
+                attempt.state = State::Matched;
+                attempt.covered.clone_from(&claim.nodes);
+                match self.accept(claim, single, &mut attempt.declines) {
+                    Some(dispatch) => attempt.state = State::Claimed { dispatch },
+                    None => {
+                        if let Some(Why::Revoked { reason }) = attempt.declines.last().map(|d| &d.why) {
+                            attempt.state = State::Revoked { reason: reason.clone() };
+                        }
+                    }
+                }
+            }
+        }
+        attempt.visited = site.visited();
+        self.trail.push(attempt);
+    }
+
+    /// Accepts the claim on the first device and variant that admit it; `declines` gets every refusal on the way.
+    fn accept(&mut self, claim: Claim, single: bool, declines: &mut Vec<Decline>) -> Option<usize> {
+        let by = |index: usize| self.accepted[index].claim.rule;
+        if let Err(decline) = legal(self.scene, &self.groups, &claim, by) {
+            declines.push(decline);
+            return None;
+        }
+        let devices = match self.devices_for(&claim, single) {
+            Ok(devices) => devices,
+            Err(decline) => {
+                declines.push(decline);
+                return None;
+            }
+        };
+        let mut revoked = None;
+        for device in devices {
+            match self.variant(&claim, device, declines) {
+                Ok(accepted) => {
+                    let index = self.groups.accept(&accepted.claim.nodes);
+                    self.accepted.push(accepted);
+                    return Some(index);
+                }
+                Err(last) => revoked = last.or(revoked),
+            }
+        }
+        declines.extend(revoked);
+        None
+    }
+
+    /// A fused claim lives on the preferred device only, since a fallback of its parts elsewhere may still be better.
+    fn devices_for(&self, claim: &Claim, single: bool) -> Result<Vec<usize>, Decline> {
+        let Some(placement) = &self.options.placement else {
+            let all = if single { self.devices.len() } else { self.devices.len().min(1) };
+            return Ok((0..all).collect());
+        };
+        let at =
+            |node: &NodeId| placement.get(node.index()).copied().unwrap_or(0).min(self.devices.len() - 1);
+        let device = claim.nodes.first().map_or(0, at);
+        match claim.nodes.iter().find(|node| at(node) != device) {
+            None => Ok(vec![device]),
+            Some(node) => Err(Decline {
+                rule: claim.rule,
+                step: None,
+                node: *node,
+                why: Why::Split { devices: [device, at(node)] },
+            }),
+        }
+    }
+
+    /// The first variant of the device that admits the claim. On failure the revocation, if there was one.
+    fn variant(
+        &self,
+        claim: &Claim,
+        device: usize,
+        declines: &mut Vec<Decline>,
+    ) -> Result<Accepted, Option<Decline>> {
+        let node = claim.nodes.last().copied().unwrap_or(NodeId(0));
+        let refuse = |why| Decline { rule: claim.rule, step: None, node, why };
+        let offered = self.devices[device];
+        let mut revoked = None;
+        let mut found = false;
+        for offer in offered.offers.iter().filter(|offer| offer.contract.kernel == claim.kernel) {
+            found = true;
+            if self.options.exact && !offer.exact {
+                declines.push(refuse(Why::NotExact { variant: offer.variant }));
+                continue;
+            }
+            let failed = self.options.forbidden.iter().find(|f| {
+                f.rule == claim.rule
+                    && f.variant == offer.variant
+                    && f.nodes == claim.nodes
+                    && f.device == offered.name
+            });
+            if let Some(failed) = failed {
+                revoked = Some(refuse(Why::Revoked { reason: failed.reason.clone() }));
+                continue;
+            }
+            match admit(claim, offer) {
+                Ok((operands, constants)) => {
+                    return Ok(Accepted { claim: claim.clone(), device, offer: *offer, operands, constants });
+                }
+                Err(decline) => declines.push(decline),
+            }
+        }
+        if !found {
+            let kernel = claim.kernel;
+            let absent = kernels::by_stem(kernel)
+                .and_then(|k| k.contract.absent.iter().find(|a| a.backend == offered.name));
+            let reason = absent.map_or("the backend does not offer it", |a| a.reason).to_owned();
+            declines.push(refuse(Why::NotOffered { kernel, backend: offered.name.to_owned(), reason }));
+        }
+        Err(revoked)
+    }
+}
+
+/// Operands in port order and all constants, if the variant's contract admits them.
+fn admit(claim: &Claim, offer: &Offer) -> Result<(Vec<Option<Tensor>>, Constants), Decline> {
+    let node = claim.nodes.last().copied().unwrap_or(NodeId(0));
+    let refuse = |why| Decline { rule: claim.rule, step: None, node, why };
+    let operands = arranged(offer.contract, claim)?;
+    let layouts: Vec<Option<Layout>> = operands.iter().map(|t| t.map(|t| t.layout)).collect();
+    offer.contract.check(&layouts, &claim.constants).map_err(refuse)?;
+    apart(offer.contract, claim, &operands)?;
+    let mut constants = claim.constants.clone();
+    offer.contract.derive(&layouts, &mut constants).map_err(refuse)?;
+    Ok((operands, constants))
+}

@@ -1,0 +1,261 @@
+//! Legality of a claim, the same questions for every rule.
+
+use super::{Claim, Decline, Scene, Why};
+use crate::contract::{Access, Contract};
+use crate::graph::{Hazard, NodeId, Op, Owner, Tensor};
+use std::collections::HashSet;
+
+/// Which accepted claim each node belongs to, and how far claims reach.
+pub(super) struct Groups {
+    /// Per node the accepted claim.
+    pub of: Vec<Option<usize>>,
+    members: Vec<Vec<NodeId>>,
+    rank: Vec<u32>,
+    reach: Vec<u32>,
+}
+
+impl Groups {
+    /// No claim accepted yet. `order` is a topological order of the nodes.
+    pub fn new(order: &[NodeId]) -> Self {
+        let mut rank = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, node)| rank[node.index()] = at as u32);
+        Groups {
+            of: vec![None; order.len()],
+            members: Vec::new(),
+            rank,
+            reach: (0..order.len() as u32).collect(),
+        }
+    }
+
+    /// Accepts a claim on these nodes and gives its index.
+    pub fn accept(&mut self, nodes: &[NodeId]) -> usize {
+        let index = self.members.len();
+        let ranks = || nodes.iter().map(|n| self.rank[n.index()]);
+        let (low, high) = (ranks().min().unwrap_or(0), ranks().max().unwrap_or(0));
+        for at in low..=high {
+            let reach = &mut self.reach[at as usize];
+            *reach = (*reach).max(high);
+        }
+        nodes.iter().for_each(|node| self.of[node.index()] = Some(index));
+        self.members.push(nodes.to_vec());
+        index
+    }
+
+    /// The last rank from which a path can still return to a node of rank `high` or less.
+    fn horizon(&self, mut high: u32) -> u32 {
+        while self.reach[high as usize] > high {
+            high = self.reach[high as usize];
+        }
+        high
+    }
+}
+
+fn refuse(claim: &Claim, node: NodeId, why: Why) -> Decline {
+    Decline { rule: claim.rule, step: None, node, why }
+}
+
+/// All but the layouts: cover, escapes, inputs and order.
+pub(super) fn legal(
+    scene: &Scene<'_>,
+    groups: &Groups,
+    claim: &Claim,
+    by: impl Fn(usize) -> &'static str,
+) -> Result<(), Decline> {
+    for node in &claim.nodes {
+        if let Some(index) = groups.of[node.index()] {
+            return Err(refuse(claim, *node, Why::Taken { by: by(index) }));
+        }
+    }
+    let covered: HashSet<NodeId> = claim.nodes.iter().copied().collect();
+    for node in &claim.nodes {
+        inputs_are_bound(scene, claim, &covered, *node)?;
+        results_are_produced(scene, claim, &covered, *node)?;
+    }
+    if claim.nodes.len() > 1 {
+        stays_in_order(scene, groups, claim, &covered)?;
+    }
+    Ok(())
+}
+
+/// Every byte that a covered node reads from outside is at a port that is read, and no port reads what the claim makes.
+fn inputs_are_bound(
+    scene: &Scene<'_>,
+    claim: &Claim,
+    covered: &HashSet<NodeId>,
+    node: NodeId,
+) -> Result<(), Decline> {
+    for (index, source) in scene.graph.node(node).sources.iter().enumerate() {
+        let Some(source) = source.filter(|_| scene.graph.is_read(scene.graph.node(node), index)) else {
+            continue;
+        };
+        let source = scene.graph.tensor(source);
+        if scene.writers(source).iter().any(|writer| covered.contains(writer)) {
+            continue;
+        }
+        let holds = |(_, bound): &(&str, Tensor)| {
+            bound.storage == source.storage
+                && (bound.layout.same_bytes(&source.layout) || bound.layout.contains(&source.layout))
+        };
+        if !claim.operands.iter().any(holds) {
+            return Err(refuse(claim, node, Why::InputUnbound { source: index }));
+        }
+    }
+    Ok(())
+}
+
+/// A covered value that anybody outside needs is at a port that is written.
+fn results_are_produced(
+    scene: &Scene<'_>,
+    claim: &Claim,
+    covered: &HashSet<NodeId>,
+    node: NodeId,
+) -> Result<(), Decline> {
+    for tensor in scene.graph.writes(node) {
+        let tensor = scene.graph.tensor(tensor);
+        let produced = claim.operands.iter().any(|(_, bound)| {
+            bound.storage == tensor.storage
+                && bound.version == tensor.version
+                && (bound.layout.same_bytes(&tensor.layout) || bound.layout.contains(&tensor.layout))
+        });
+        if produced {
+            continue;
+        }
+        let readers: Vec<NodeId> = scene
+            .dependencies
+            .readers(node)
+            .filter(|e| e.storage == tensor.storage)
+            .map(|e| e.node)
+            .filter(|n| !covered.contains(n))
+            .collect();
+        if !readers.is_empty() {
+            return Err(refuse(claim, node, Why::Escapes { readers }));
+        }
+        let storage = scene.graph.storage(tensor.storage);
+        let wanted = scene
+            .graph
+            .outputs
+            .iter()
+            .any(|(_, output)| scene.writers(scene.graph.tensor(*output)).contains(&node));
+        let replaced =
+            || {
+                scene.dependencies.after(node).iter().any(|edge| {
+                    edge.hazard == Hazard::WriteAfterWrite
+                        && covered.contains(&edge.node)
+                        && scene.graph.writes(edge.node).map(|t| scene.graph.tensor(t)).any(|later| {
+                            later.storage == tensor.storage && later.layout.contains(&tensor.layout)
+                        })
+                })
+            };
+        if wanted || (storage.owner == Owner::State && !replaced()) {
+            return Err(refuse(claim, node, Why::IsOutput { storage: storage.name.clone() }));
+        }
+    }
+    Ok(())
+}
+
+/// No path leaves the claim and returns to it, accepted claims counting as one step: else merging would reorder.
+fn stays_in_order(
+    scene: &Scene<'_>,
+    groups: &Groups,
+    claim: &Claim,
+    covered: &HashSet<NodeId>,
+) -> Result<(), Decline> {
+    let high = claim.nodes.iter().map(|n| groups.rank[n.index()]).max().unwrap_or(0);
+    let horizon = groups.horizon(high);
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    // (node outside, the first node outside on its path, the hazard by which the path left)
+    let mut open: Vec<(NodeId, NodeId)> = Vec::new();
+    for node in &claim.nodes {
+        open.extend(
+            scene
+                .dependencies
+                .after(*node)
+                .iter()
+                .filter(|e| !covered.contains(&e.node))
+                .map(|e| (e.node, e.node)),
+        );
+    }
+    while let Some((node, through)) = open.pop() {
+        let members = match groups.of[node.index()] {
+            Some(index) => groups.members[index].as_slice(),
+            None => std::slice::from_ref(&node),
+        };
+        if groups.rank[node.index()] > horizon || !seen.insert(members[0]) {
+            continue;
+        }
+        for member in members {
+            for edge in scene.dependencies.after(*member) {
+                if covered.contains(&edge.node) {
+                    return Err(refuse(claim, edge.node, returning(scene, claim, through, edge.node)));
+                }
+                open.push((edge.node, through));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names the port if the path runs through a write to its bytes.
+fn returning(scene: &Scene<'_>, claim: &Claim, through: NodeId, back: NodeId) -> Why {
+    for written in scene.graph.writes(through).map(|t| scene.graph.tensor(t)) {
+        for (port, bound) in &claim.operands {
+            if bound.storage == written.storage && bound.layout.overlaps(&written.layout) {
+                return Why::WriteBetween { writer: through, port };
+            }
+        }
+    }
+    Why::Between { through, back }
+}
+
+/// Written ports overlap nothing that the contract does not allow.
+pub(super) fn apart(contract: &Contract, claim: &Claim, operands: &[Option<Tensor>]) -> Result<(), Decline> {
+    let node = claim.nodes.last().copied().unwrap_or(NodeId(0));
+    for (a, written) in contract.ports.iter().zip(operands) {
+        let Some(written) = written.filter(|_| a.access != Access::Read) else { continue };
+        for (b, other) in contract.ports.iter().zip(operands).filter(|(b, _)| b.name != a.name) {
+            let Some(other) = other else { continue };
+            if written.storage != other.storage || !written.layout.overlaps(&other.layout) {
+                continue;
+            }
+            let pair = |x: &str, y: &str| contract.may_alias.iter().any(|(p, q)| *p == x && *q == y);
+            let allowed =
+                (pair(a.name, b.name) || pair(b.name, a.name)) && written.layout.same_bytes(&other.layout);
+            if !allowed {
+                return Err(refuse(claim, node, Why::Overlap { a: a.name, b: b.name }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The claim's tensors in the order of a contract's ports.
+pub(super) fn arranged(contract: &Contract, claim: &Claim) -> Result<Vec<Option<Tensor>>, Decline> {
+    let node = claim.nodes.last().copied().unwrap_or(NodeId(0));
+    for (name, _) in &claim.operands {
+        if contract.port(name).is_none() {
+            return Err(refuse(claim, node, Why::NoSuchPort { port: name }));
+        }
+    }
+    let at = |name: &str| claim.operands.iter().find(|(n, _)| *n == name).map(|(_, tensor)| *tensor);
+    Ok(contract.ports.iter().map(|port| at(port.name)).collect())
+}
+
+/// The exact-cover check, independent of the driver's bookkeeping: every node that computes is in exactly one claim.
+///
+/// # Errors
+/// Nodes that are covered another number of times than once, with that number.
+pub fn cover<'a>(
+    scene: &Scene<'_>,
+    claims: impl Iterator<Item = &'a [NodeId]>,
+) -> Result<(), Vec<(NodeId, usize)>> {
+    let mut times = vec![0usize; scene.graph.nodes.len()];
+    claims.flatten().for_each(|node| times[node.index()] += 1);
+    let wrong: Vec<_> = scene
+        .graph
+        .node_ids()
+        .map(|node| (node, times[node.index()], usize::from(scene.graph.node(node).op != Op::View)))
+        .filter(|(_, got, want)| got != want)
+        .map(|(node, got, _)| (node, got))
+        .collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}

@@ -1,0 +1,257 @@
+//! How a rule looks at the graph: questions that can only fail with a reason.
+//!
+//! Every question counts as one step of the rule's walk, so a refusal names which link was missing. Questions look through
+//! views: a producer is whoever wrote the bytes.
+
+use super::{Claim, Decline, Why};
+use crate::contract::Constants;
+use crate::graph::{BinaryKind, Graph, Hazard, Layout, NodeId, Op, OpKind, Tensor};
+use std::cell::{Cell, RefCell};
+
+/// The graph with what the driver derived from it once.
+pub struct Scene<'g> {
+    /// The graph.
+    pub graph: &'g Graph,
+    /// Who must run before whom.
+    pub dependencies: crate::graph::Dependencies,
+    writers: Vec<Vec<(u32, NodeId, Layout)>>,
+}
+
+impl<'g> Scene<'g> {
+    /// Derives order and writers.
+    pub fn new(graph: &'g Graph) -> Self {
+        Scene { graph, dependencies: crate::graph::Dependencies::of(graph), writers: graph.writers() }
+    }
+
+    /// The nodes whose writes a tensor's bytes show, newest first.
+    pub fn writers(&self, tensor: &Tensor) -> Vec<NodeId> {
+        let list = &self.writers[tensor.storage.index()];
+        let seen = list.partition_point(|(version, ..)| *version <= tensor.version);
+        let mut found = Vec::new();
+        for (_, node, layout) in list[..seen].iter().rev() {
+            if layout.overlaps(&tensor.layout) {
+                found.push(*node);
+                if layout.contains(&tensor.layout) {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// The version of a tensor's storage that holds after the whole graph has run.
+    pub fn last_version(&self, tensor: &Tensor) -> u32 {
+        self.writers[tensor.storage.index()].last().map_or(0, |(version, ..)| *version)
+    }
+}
+
+/// One root offered to one rule.
+pub struct Site<'s, 'g> {
+    scene: &'s Scene<'g>,
+    rule: &'static str,
+    root: NodeId,
+    step: Cell<u32>,
+    visited: RefCell<Vec<NodeId>>,
+}
+
+impl<'s, 'g> Site<'s, 'g> {
+    /// Offers `root` to `rule`.
+    pub fn new(scene: &'s Scene<'g>, rule: &'static str, root: NodeId) -> Self {
+        Site { scene, rule, root, step: Cell::new(0), visited: RefCell::new(vec![root]) }
+    }
+
+    /// The root.
+    pub fn root(&self) -> NodeId {
+        self.root
+    }
+
+    /// How many questions were asked so far.
+    pub fn steps(&self) -> u32 {
+        self.step.get()
+    }
+
+    /// Every node that the rule looked at.
+    pub fn visited(&self) -> Vec<NodeId> {
+        self.visited.borrow().clone()
+    }
+
+    fn ask(&self) -> u32 {
+        let step = self.step.get();
+        self.step.set(step + 1);
+        step
+    }
+
+    fn see(&self, node: NodeId) {
+        let mut visited = self.visited.borrow_mut();
+        if !visited.contains(&node) {
+            visited.push(node);
+        }
+    }
+
+    fn decline<T>(&self, step: u32, node: NodeId, why: Why) -> Result<T, Decline> {
+        Err(Decline { rule: self.rule, step: Some(step), node, why })
+    }
+
+    /// A question of the rule's own: declines with `why` unless it holds.
+    ///
+    /// # Errors
+    /// The given reason.
+    pub fn check(&self, holds: bool, node: NodeId, why: impl FnOnce() -> Why) -> Result<(), Decline> {
+        let step = self.ask();
+        if holds { Ok(()) } else { self.decline(step, node, why()) }
+    }
+
+    /// A value that the rule needs, or the reason why there is none.
+    ///
+    /// # Errors
+    /// The given reason.
+    pub fn need<T>(&self, value: Option<T>, node: NodeId, why: impl FnOnce() -> Why) -> Result<T, Decline> {
+        let step = self.ask();
+        match value {
+            Some(value) => Ok(value),
+            None => self.decline(step, node, why()),
+        }
+    }
+
+    /// A node's operation.
+    pub fn op(&self, node: NodeId) -> Op {
+        self.scene.graph.node(node).op
+    }
+
+    /// A source that must be there.
+    ///
+    /// # Errors
+    /// [`Why::Missing`].
+    pub fn source(&self, node: NodeId, index: usize) -> Result<Tensor, Decline> {
+        let step = self.ask();
+        match self.maybe(node, index) {
+            Some(tensor) => Ok(tensor),
+            None => self.decline(step, node, Why::Missing { source: index }),
+        }
+    }
+
+    /// A source that must be left out.
+    ///
+    /// # Errors
+    /// [`Why::Unexpected`].
+    pub fn no_source(&self, node: NodeId, index: usize) -> Result<(), Decline> {
+        let step = self.ask();
+        match self.maybe(node, index) {
+            None => Ok(()),
+            Some(_) => self.decline(step, node, Why::Unexpected { source: index }),
+        }
+    }
+
+    /// A source that may be left out.
+    pub fn maybe(&self, node: NodeId, index: usize) -> Option<Tensor> {
+        let source = self.scene.graph.node(node).sources.get(index).copied().flatten();
+        source.map(|id| *self.scene.graph.tensor(id))
+    }
+
+    /// A result of a node.
+    ///
+    /// # Errors
+    /// [`Why::Missing`]: the operation has fewer results.
+    pub fn result(&self, node: NodeId, index: usize) -> Result<Tensor, Decline> {
+        let step = self.ask();
+        match self.scene.graph.node(node).results.get(index) {
+            Some(id) => Ok(*self.scene.graph.tensor(*id)),
+            None => self.decline(step, node, Why::Missing { source: index }),
+        }
+    }
+
+    /// The only node that wrote the bytes of a source, which must be of this kind.
+    ///
+    /// # Errors
+    /// [`Why::Missing`], [`Why::ManyWriters`], [`Why::Op`].
+    pub fn producer(&self, node: NodeId, index: usize, want: OpKind) -> Result<NodeId, Decline> {
+        let step = self.ask();
+        let Some(tensor) = self.maybe(node, index) else {
+            return self.decline(step, node, Why::Missing { source: index });
+        };
+        let writers = self.scene.writers(&tensor);
+        match writers.as_slice() {
+            [] => self.decline(step, node, Why::Missing { source: index }),
+            [writer] => {
+                self.see(*writer);
+                let got = self.op(*writer).kind();
+                if got == want { Ok(*writer) } else { self.decline(step, *writer, Why::Op { want, got }) }
+            }
+            _ => self.decline(step, node, Why::ManyWriters { source: index, writers }),
+        }
+    }
+
+    /// The first reader of a node's result that is of this kind.
+    ///
+    /// # Errors
+    /// [`Why::NoOperand`]: none is.
+    pub fn reader(&self, node: NodeId, want: OpKind) -> Result<NodeId, Decline> {
+        let step = self.ask();
+        let mut readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
+        match readers.find(|reader| self.op(*reader).kind() == want) {
+            Some(reader) => {
+                self.see(reader);
+                Ok(reader)
+            }
+            None => self.decline(step, node, Why::NoOperand { want }),
+        }
+    }
+
+    /// The first node of this kind that overwrites bytes a node read.
+    ///
+    /// # Errors
+    /// [`Why::NoOperand`]: none does.
+    pub fn overwriter(&self, node: NodeId, want: OpKind) -> Result<NodeId, Decline> {
+        let step = self.ask();
+        let mut later =
+            self.scene.dependencies.after(node).iter().filter(|e| e.hazard == Hazard::WriteAfterRead);
+        match later.find(|edge| self.op(edge.node).kind() == want) {
+            Some(edge) => {
+                self.see(edge.node);
+                Ok(edge.node)
+            }
+            None => self.decline(step, node, Why::NoOperand { want }),
+        }
+    }
+
+    /// Of a binary node of this kind, the source index that `known` produced and the other one.
+    ///
+    /// # Errors
+    /// [`Why::Attr`]: another function; [`Why::NotSame`]: `known` is not an operand.
+    pub fn sides(&self, binary: NodeId, kind: BinaryKind, known: NodeId) -> Result<(usize, usize), Decline> {
+        let step = self.ask();
+        if self.op(binary) != (Op::Binary { kind }) {
+            return self.decline(step, binary, Why::Attr { what: "kind" });
+        }
+        let made_by = |index| self.maybe(binary, index).is_some_and(|t| self.scene.writers(&t) == [known]);
+        match (made_by(0), made_by(1)) {
+            (true, _) => Ok((0, 1)),
+            (false, true) => Ok((1, 0)),
+            _ => self.decline(step, binary, Why::NotSame { what: "neither operand is the value before it" }),
+        }
+    }
+
+    /// A claim by this rule.
+    pub fn claim(&self, kernel: &'static str, nodes: &[NodeId]) -> Claim {
+        let mut nodes = nodes.to_vec();
+        nodes.sort();
+        Claim { rule: self.rule, kernel, nodes, operands: Vec::new(), constants: Constants::new() }
+    }
+}
+
+/// A tensor without its leading extent of one.
+pub fn squeezed(tensor: Tensor) -> Tensor {
+    let mut layout = tensor.layout;
+    if layout.shape[0] == 1 {
+        let last = layout.strides[3];
+        layout.shape = [layout.shape[1], layout.shape[2], layout.shape[3], 1];
+        layout.strides = [layout.strides[1], layout.strides[2], layout.strides[3], last];
+    }
+    Tensor { layout, ..tensor }
+}
+
+/// A tensor under another shape, where a view can express it.
+pub fn reshaped(tensor: Tensor, shape: [u64; 4]) -> Option<Tensor> {
+    let layout = tensor.layout.reshaped(shape)?;
+    Some(Tensor { layout, ..tensor })
+}

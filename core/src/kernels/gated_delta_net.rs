@@ -1,0 +1,125 @@
+//! The gated delta rule, token by token.
+//!
+//! Per value head with state M `[key channel, value channel]`: `M ← M·exp(gate)`; `δ = (v − Mᵀk)·beta`; `M ← M + k⊗δ`;
+//! `out = Mᵀq / sqrt(D)`. The gate is a log decay, one per head or one per key channel. Without `segments`, `out` holds the
+//! outputs of all tokens and then K states per sequence, newest first. With it, states live in a pool `[D, D, heads,
+//! slots·K]`; plane p of a slot is the state p tokens before the segment's last, and planes beyond its tokens keep what
+//! they hold.
+
+use super::{Call, Kernel, KernelError, Operand, segments};
+use crate::contract::{
+    Attribute, Contract,
+    Extent::{Any, Is, Named, Repeats},
+    F32, I32, Port, Tolerance,
+};
+
+/// The kernel.
+pub static KERNEL: Kernel = Kernel {
+    contract: Contract {
+        attributes: &[Attribute::Integer("snapshots", 1, 64), Attribute::Choice("heads", &[0, 1])],
+        may_alias: &[("state", "state_out")],
+        edges: &[1, 2, 64],
+        tolerance: Tolerance { nmse_row: 1e-9, max_abs: 1e-4 },
+        ..Contract::new(
+            "gated_delta_net",
+            &[
+                Port::read("q", F32).shape([Named("D"), Repeats("H"), Named("T"), Repeats("S")]),
+                Port::read("k", F32).shape([Named("D"), Repeats("H"), Named("T"), Repeats("S")]),
+                Port::read("v", F32).shape([Named("D"), Named("H"), Named("T"), Named("S")]),
+                Port::read("gate", F32).shape([Repeats("D"), Named("H"), Named("T"), Named("S")]),
+                Port::read("beta", F32).shape([Is(1), Named("H"), Named("T"), Named("S")]),
+                Port::read("state", F32).shape([Named("D"), Named("D"), Named("H"), Any]),
+                Port::read("segments", I32).shape([Is(8), Any, Is(1), Is(1)]).optional(),
+                Port::write("out", F32),
+                Port::update("state_out", F32).shape([Named("D"), Named("D"), Named("H"), Any]).optional(),
+            ],
+        )
+    },
+    reference,
+};
+
+/// The key head of a value head. `map` 0 is tiled, 1 grouped.
+pub(crate) fn key_head(map: u32, head: u64, heads: u64, key_heads: u64) -> u64 {
+    if map == 0 { head % key_heads } else { head / (heads / key_heads) }
+}
+
+/// One token of one head. `state` is row-major by value channel; `gate` has one value or one per key channel.
+pub(crate) fn step(state: &mut [f64], q: &[f64], k: &[f64], v: &[f64], gate: &[f64], beta: f64) -> Vec<f64> {
+    let dim = q.len();
+    let scale = 1.0 / (dim as f64).sqrt();
+    let decay: Vec<f64> = (0..dim).map(|i| gate[i % gate.len()].exp()).collect();
+    let mut out = vec![0.0; dim];
+    for j in 0..dim {
+        let row = &mut state[j * dim..(j + 1) * dim];
+        row.iter_mut().zip(&decay).for_each(|(m, d)| *m *= d);
+        let held: f64 = row.iter().zip(k).map(|(m, k)| m * k).sum();
+        let delta = (v[j] - held) * beta;
+        row.iter_mut().zip(k).for_each(|(m, k)| *m += delta * k);
+        out[j] = row.iter().zip(q).map(|(m, q)| m * q).sum::<f64>() * scale;
+    }
+    out
+}
+
+/// The state of one head as a row-major matrix.
+pub(crate) fn load(state: &Operand<'_>, head: u64, plane: u64) -> Vec<f64> {
+    (0..state.shape()[1]).flat_map(|j| state.row([j, head, plane])).collect()
+}
+
+/// Stores a row-major matrix as the state of one head.
+pub(crate) fn store(state: &Operand<'_>, head: u64, plane: u64, matrix: &[f64]) {
+    let dim = state.shape()[0] as usize;
+    matrix.chunks_exact(dim).enumerate().for_each(|(j, row)| state.put_row([j as u64, head, plane], row));
+}
+
+fn reference(call: &Call<'_>) -> Result<(), KernelError> {
+    let (q, k, v) = (call.port("q")?, call.port("k")?, call.port("v")?);
+    let (gate, beta, state, out) =
+        (call.port("gate")?, call.port("beta")?, call.port("state")?, call.port("out")?);
+    let (map, snapshots) = (call.constants.u32("heads")?, u64::from(call.constants.u32("snapshots")?));
+    let [dim, heads, tokens, seqs] = v.shape();
+    let seq_ratio = seqs / q.shape()[3].max(1);
+    let advance = |matrix: &mut [f64], h: u64, t: u64, s: u64| {
+        let at = [key_head(map, h, heads, q.shape()[1]), t, s / seq_ratio.max(1)];
+        let beta = beta.get([0, h, t, s]);
+        step(matrix, &q.row(at), &k.row(at), &v.row([h, t, s]), &gate.row([h, t, s]), beta)
+    };
+    if let Some(table) = call.maybe("segments") {
+        let pool = call.port("state_out")?;
+        for segment in segments(&table, tokens, pool.shape()[3] / snapshots)? {
+            let (base, count) = (u64::from(segment.slot) * snapshots, u64::from(segment.count));
+            let from = base + u64::from(segment.plane).min(snapshots - 1);
+            for h in 0..heads {
+                let mut matrix =
+                    if segment.fresh { vec![0.0; (dim * dim) as usize] } else { load(&state, h, from) };
+                for i in 0..count {
+                    let row = u64::from(segment.row) + i;
+                    out.put_row([h, row, 0], &advance(&mut matrix, h, row, 0));
+                    if count - 1 - i < snapshots {
+                        store(&pool, h, base + count - 1 - i, &matrix);
+                    }
+                }
+            }
+        }
+        return Ok(());
+    }
+    // Outputs and states in one flat result: element e lies at row e / (dim·heads).
+    let width = dim * heads;
+    let put = |element: u64, value: f64| out.put([element % width, element / width, 0, 0], value);
+    for s in 0..seqs {
+        for h in 0..heads {
+            let mut matrix = load(&state, h, s);
+            for t in 0..tokens {
+                let row = advance(&mut matrix, h, t, s);
+                row.iter()
+                    .enumerate()
+                    .for_each(|(j, value)| put(((s * tokens + t) * heads + h) * dim + j as u64, *value));
+                let plane = tokens - 1 - t;
+                if plane < snapshots {
+                    let base = width * tokens * seqs + ((plane * seqs + s) * heads + h) * dim * dim;
+                    matrix.iter().enumerate().for_each(|(i, value)| put(base + i as u64, *value));
+                }
+            }
+        }
+    }
+    Ok(())
+}

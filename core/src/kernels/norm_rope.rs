@@ -1,0 +1,60 @@
+//! A norm per head, then rotary embedding.
+//!
+//! `out = rope(x / sqrt(mean(x²) + eps)·weight)`. See `rope` for the angles.
+
+use super::{Call, Kernel, KernelError, rms_norm, rope};
+use crate::contract::{
+    Contract,
+    Extent::{Any, Is, Named},
+    F32, I32, Port,
+};
+
+/// The kernel.
+pub static KERNEL: Kernel = Kernel {
+    contract: Contract {
+        attributes: ATTRIBUTES,
+        may_alias: &[("x", "out")],
+        edges: &[1, 2],
+        ..Contract::new(
+            "norm_rope",
+            &[
+                Port::read("x", F32).shape([Named("D"), Named("H"), Named("T"), Is(1)]),
+                Port::read("weight", F32).shape([Named("D"), Is(1), Is(1), Is(1)]),
+                Port::read("positions", I32).shape([Any, Is(1), Is(1), Is(1)]),
+                Port::read("divisors", F32).shape([Any, Is(1), Is(1), Is(1)]).optional(),
+                Port::write("out", F32).shape([Named("D"), Named("H"), Named("T"), Is(1)]),
+            ],
+        )
+    },
+    reference,
+};
+
+/// Those of `rope`, and the norm's eps.
+const ATTRIBUTES: &[crate::contract::Attribute] = &const {
+    let rope = rope::KERNEL.contract.attributes;
+    let mut all = [crate::contract::Attribute::Float("eps"); 12];
+    let mut i = 0;
+    while i < rope.len() {
+        all[i] = rope[i];
+        i += 1;
+    }
+    all
+};
+
+fn reference(call: &Call<'_>) -> Result<(), KernelError> {
+    let (x, positions, out) = (call.port("x")?, call.port("positions")?, call.port("out")?);
+    let divisors = call.maybe("divisors").map(|d| d.row([0, 0, 0]));
+    let angles = rope::Angles::new(call.constants)?;
+    let eps = f64::from(call.constants.f32("eps")?);
+    let weight = call.port("weight")?.row([0, 0, 0]);
+    let tokens = x.shape()[2];
+    x.rows(|outer| {
+        let mut row = x.row(outer);
+        let factor = rms_norm::factor(&row, eps);
+        row.iter_mut().zip(&weight).for_each(|(v, w)| *v *= factor * w);
+        let position = |axis: usize| positions.get([outer[1] + axis as u64 * tokens, 0, 0, 0]);
+        rope::turn(&mut row, &angles, position, divisors.as_deref());
+        out.put_row(outer, &row);
+        Ok(())
+    })
+}

@@ -1,0 +1,88 @@
+//! Causal depthwise convolution over tokens.
+//!
+//! Without `history`, x is `[time, channel, sequence]` with the history in front:
+//! `out[c, t, s] = Σ_k x[t + k·dilation, c, s]·weight[k, c]`. With it, x is `[channel, row]`, each segment's earlier inputs
+//! come from its slot of `history` `[reach, channel, slot]` (oldest first), and a fresh segment's are zero.
+
+use super::{Call, Kernel, KernelError, segments};
+use crate::contract::{
+    Attribute, Contract,
+    Extent::{Any, Is},
+    F32, FLOATS, I32, Port,
+};
+use crate::segment::Segment;
+
+/// The kernel.
+pub static KERNEL: Kernel = Kernel {
+    contract: Contract {
+        attributes: &[Attribute::Integer("dilation", 1, 64)],
+        edges: &[1, 3, 4],
+        ..Contract::new(
+            "ssm_conv",
+            &[
+                Port::read("x", F32),
+                Port::read("weight", FLOATS).shape([Any, Any, Is(1), Is(1)]),
+                Port::read("history", F32).optional(),
+                Port::read("segments", I32).shape([Is(8), Any, Is(1), Is(1)]).optional(),
+                Port::write("out", F32),
+            ],
+        )
+    },
+    reference,
+};
+
+fn reference(call: &Call<'_>) -> Result<(), KernelError> {
+    let (x, weight, out) = (call.port("x")?, call.port("weight")?, call.port("out")?);
+    let dilation = u64::from(call.constants.u32("dilation")?);
+    let taps = weight.shape()[0];
+    let Some(table) = call.maybe("segments") else {
+        return out.rows(|[t, s, _]| {
+            for c in 0..out.shape()[0] {
+                let sum: f64 =
+                    (0..taps).map(|k| x.get([t + k * dilation, c, s, 0]) * weight.get([k, c, 0, 0])).sum();
+                out.put([c, t, s, 0], sum);
+            }
+            Ok(())
+        });
+    };
+    let history = call.port("history")?;
+    let reach = history.shape()[0];
+    for segment in segments(&table, x.shape()[1], history.shape()[2])? {
+        for i in 0..u64::from(segment.count) {
+            for c in 0..x.shape()[0] {
+                let past = |steps: u64| {
+                    past(
+                        &segment,
+                        i,
+                        steps,
+                        reach,
+                        |t| history.get([t, c, u64::from(segment.slot), 0]),
+                        |r| x.get([c, r, 0, 0]),
+                    )
+                };
+                let sum: f64 =
+                    (0..taps).map(|k| past((taps - 1 - k) * dilation) * weight.get([k, c, 0, 0])).sum();
+                out.put([c, u64::from(segment.row) + i, 0, 0], sum);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A segment's input `steps` tokens before its token `i`: from the ubatch, from the history, or zero at a fresh start.
+pub(crate) fn past(
+    segment: &Segment,
+    i: u64,
+    steps: u64,
+    reach: u64,
+    history: impl Fn(u64) -> f64,
+    row: impl Fn(u64) -> f64,
+) -> f64 {
+    if steps <= i {
+        row(u64::from(segment.row) + i - steps)
+    } else if segment.fresh {
+        0.0
+    } else {
+        history(reach + i - steps)
+    }
+}

@@ -1,0 +1,49 @@
+//! What a dispatch costs: bytes moved and arithmetic done, from its layouts.
+
+use super::Binding;
+use serde::Serialize;
+
+/// Bytes moved and floating-point operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cost {
+    /// Bytes read and written, each operand once. Pools and caches count whole; the run decides how much of them is used.
+    pub bytes: u64,
+    /// Floating-point operations.
+    pub flops: u64,
+}
+
+impl Cost {
+    /// The cost of a kernel on these tensors.
+    pub fn of(kernel: &str, bindings: &[Option<Binding>]) -> Self {
+        let shape =
+            |port: &str| bindings.iter().flatten().find(|b| b.port == port).map(|b| b.tensor.layout.shape);
+        let elements =
+            |port: &str| shape(port).map_or(0, |s| s.iter().fold(1u64, |n, e| n.saturating_mul(*e)));
+        let bytes = bindings.iter().flatten().fold(0u64, |sum, binding| {
+            let times = if binding.access == crate::contract::Access::Update { 2 } else { 1 };
+            sum.saturating_add(binding.tensor.layout.bytes().saturating_mul(times))
+        });
+        let flops = match kernel {
+            "mul_mat" | "mul_mat_id" => {
+                elements("out").saturating_mul(2).saturating_mul(shape("weight").map_or(0, |s| s[0]))
+            }
+            "flash_attention" => {
+                let cells = shape("k").map_or(0, |s| s[1]);
+                elements("q").saturating_add(elements("out")).saturating_mul(2).saturating_mul(cells)
+            }
+            "gated_delta_net" | "gdn_core" => {
+                elements("v").saturating_mul(8).saturating_mul(shape("v").map_or(0, |s| s[0]))
+            }
+            "gdn_layer" => {
+                let dim = shape("out").map_or(0, |s| s[0]);
+                let taps = shape("conv").map_or(0, |s| s[0]);
+                elements("out")
+                    .saturating_mul(8)
+                    .saturating_mul(dim)
+                    .saturating_add(elements("x").saturating_mul(2 * taps))
+            }
+            _ => bindings.iter().flatten().map(|b| b.tensor.layout.elements()).max().unwrap_or(0),
+        };
+        Cost { bytes, flops }
+    }
+}

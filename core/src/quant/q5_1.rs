@@ -1,0 +1,37 @@
+//! Q5_1: 32 values of five bits, one scale and one minimum.
+//!
+//! Bytes: f16 `d`, f16 `m`; u32, bit `j` of which is the fifth bit of value `j`; 16 bytes of nibbles as in Q4_0.
+//! `x = d · q + m`
+
+use super::{BlockType, halves};
+use crate::graph::DType;
+
+/// The codec.
+pub static TYPE: BlockType = BlockType { dtype: DType::Q5_1, decode, encode };
+
+fn decode(bytes: &[u8], values: &mut [f32]) {
+    for (block, out) in bytes.as_chunks::<24>().0.iter().zip(values.as_chunks_mut::<32>().0) {
+        let [d0, d1, m0, m1, h0, h1, h2, h3, nibbles @ ..] = block;
+        let d = halves::read([*d0, *d1]);
+        let m = halves::read([*m0, *m1]);
+        let levels = halves::unpack_five_bits([*h0, *h1, *h2, *h3], nibbles);
+        for (value, level) in out.iter_mut().zip(levels) {
+            *value = f32::from(level) * d + m;
+        }
+    }
+}
+
+fn encode(values: &[f32], bytes: &mut [u8]) {
+    for (source, block) in values.as_chunks::<32>().0.iter().zip(bytes.as_chunks_mut::<24>().0) {
+        let [d0, d1, m0, m1, h0, h1, h2, h3, nibbles @ ..] = block;
+        let (low, high) = halves::range(source);
+        let (d_bytes, d) = halves::round((high - low) / 31.0);
+        let (m_bytes, m) = halves::round(low);
+        [*d0, *d1] = d_bytes;
+        [*m0, *m1] = m_bytes;
+        let inverse = halves::inverse(d);
+        let levels = source.map(|x| halves::level((x - m) * inverse, 31));
+        [*h0, *h1, *h2, *h3] = halves::pack_fifth_bits(&levels);
+        halves::pack_nibbles(&levels, nibbles);
+    }
+}

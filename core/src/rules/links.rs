@@ -1,0 +1,100 @@
+//! Parts of patterns that several rules share.
+
+use super::single::l2_form;
+use crate::driver::{Decline, Site, Why, squeezed};
+use crate::graph::{BinaryKind, HeadMap, NodeId, Op, OpKind, Tensor, UnaryKind};
+
+/// The discriminant of a head map.
+pub(super) fn head_map(heads: HeadMap) -> u32 {
+    match heads {
+        HeadMap::Tiled => 0,
+        HeadMap::Grouped => 1,
+    }
+}
+
+/// `a·softplus(alpha + dt)`: the raw projection, the two vectors, and the three nodes.
+pub(super) struct Decay {
+    pub alpha: Tensor,
+    pub dt: Tensor,
+    pub a: Tensor,
+    pub nodes: [NodeId; 3],
+}
+
+/// The decay chain that feeds source `index` of a node.
+pub(super) fn decay(at: &Site<'_, '_>, node: NodeId, index: usize) -> Result<Decay, Decline> {
+    let scaled = at.producer(node, index, OpKind::Binary)?;
+    let soft = match at.producer(scaled, 0, OpKind::Unary) {
+        Ok(soft) => soft,
+        Err(first) => at.producer(scaled, 1, OpKind::Unary).map_err(|_| first)?,
+    };
+    let (_, a) = at.sides(scaled, BinaryKind::Mul, soft)?;
+    unary_is(at, soft, UnaryKind::Softplus)?;
+    let sum = at.producer(soft, 0, OpKind::Binary)?;
+    at.check(at.op(sum) == Op::Binary { kind: BinaryKind::Add }, sum, || Why::Attr { what: "kind" })?;
+    Ok(Decay {
+        alpha: squeezed(at.source(sum, 0)?),
+        dt: squeezed(at.source(sum, 1)?),
+        a: squeezed(at.source(scaled, a)?),
+        nodes: [scaled, soft, sum],
+    })
+}
+
+/// A sigmoid that feeds source `index` of a node, and its raw operand.
+pub(super) fn strength(at: &Site<'_, '_>, node: NodeId, index: usize) -> Result<(NodeId, Tensor), Decline> {
+    let sigmoid = at.producer(node, index, OpKind::Unary)?;
+    unary_is(at, sigmoid, UnaryKind::Sigmoid)?;
+    Ok((sigmoid, squeezed(at.source(sigmoid, 0)?)))
+}
+
+/// The norms of q and k that feed sources 0 and 1, with their common guard and form.
+pub(super) fn unit_pair(at: &Site<'_, '_>, node: NodeId) -> Result<([NodeId; 2], f32, u32), Decline> {
+    let q = at.producer(node, 0, OpKind::L2Norm)?;
+    let k = at.producer(node, 1, OpKind::L2Norm)?;
+    at.check(at.op(q) == at.op(k), k, || Why::Attr { what: "eps and form" })?;
+    let guard = match at.op(q) {
+        Op::L2Norm { eps, form } => Some((eps, l2_form(form))),
+        _ => None,
+    };
+    let (eps, form) = at.need(guard, q, || Why::Attr { what: "eps" })?;
+    Ok(([q, k], eps, form))
+}
+
+/// Declines unless the node is this function.
+pub(super) fn unary_is(at: &Site<'_, '_>, node: NodeId, kind: UnaryKind) -> Result<(), Decline> {
+    at.check(at.op(node) == Op::Unary { kind }, node, || Why::Attr { what: "kind" })
+}
+
+/// The gate function of a gated product: 0 silu, 1 sigmoid.
+pub(super) fn gate_kind(at: &Site<'_, '_>, node: NodeId) -> Result<u32, Decline> {
+    let kind = match at.op(node) {
+        Op::Unary { kind: UnaryKind::Silu } => Some(0),
+        Op::Unary { kind: UnaryKind::Sigmoid } => Some(1),
+        _ => None,
+    };
+    at.need(kind, node, || Why::Attr { what: "kind" })
+}
+
+/// The guard of a norm.
+pub(super) fn rms_eps(at: &Site<'_, '_>, node: NodeId) -> Result<f32, Decline> {
+    let eps = match at.op(node) {
+        Op::RmsNorm { eps } => Some(eps),
+        _ => None,
+    };
+    at.need(eps, node, || Why::Attr { what: "eps" })
+}
+
+/// The product of a norm with its weight: the node and the weight.
+pub(super) fn weighted(at: &Site<'_, '_>, norm: NodeId) -> Result<(NodeId, Tensor), Decline> {
+    let product = at.reader(norm, OpKind::Binary)?;
+    let (_, weight) = at.sides(product, BinaryKind::Mul, norm)?;
+    Ok((product, at.source(product, weight)?))
+}
+
+/// Snapshots and head map of a delta net.
+pub(super) fn delta(at: &Site<'_, '_>, node: NodeId) -> Result<(u32, u32), Decline> {
+    let attributes = match at.op(node) {
+        Op::GatedDeltaNet { snapshots, heads } => Some((snapshots, head_map(heads))),
+        _ => None,
+    };
+    at.need(attributes, node, || Why::Attr { what: "snapshots" })
+}

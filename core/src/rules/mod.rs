@@ -1,0 +1,44 @@
+//! Fusion rules: what a subgraph looks like, and nothing else. Order is that of [`FUSED`], larger subgraphs first.
+
+mod add_rms_norm;
+mod gated_norm;
+mod gdn_core;
+mod gdn_core_in_place;
+mod gdn_layer;
+mod links;
+mod norm_rope;
+mod rms_norm_weight;
+mod single;
+mod swiglu;
+
+pub use single::constants;
+
+use crate::driver::{Claim, Decline, Site};
+use crate::graph::OpKind;
+
+/// A pattern rooted at one operation.
+pub struct Rule {
+    /// Its name, unique.
+    pub name: &'static str,
+    /// The operation at which it is offered.
+    pub root: OpKind,
+    /// The kernel that it proposes.
+    pub kernel: &'static str,
+    /// Looks at the graph around a root and proposes a claim.
+    pub find: fn(&Site<'_, '_>) -> Result<Claim, Decline>,
+}
+
+/// Rules that cover several nodes.
+pub static FUSED: &[&Rule] = &[
+    &gdn_layer::RULE,
+    &gdn_core_in_place::RULE,
+    &gdn_core::RULE,
+    &gated_norm::RULE,
+    &norm_rope::RULE,
+    &add_rms_norm::RULE,
+    &rms_norm_weight::RULE,
+    &swiglu::RULE,
+];
+
+/// One node by the kernel of its operation. Never looks at consumers, and cannot be switched off.
+pub static SINGLE: Rule = single::RULE;

@@ -1,0 +1,244 @@
+//! From a graph to results: plan, compile, give back what cannot be built, run split by split.
+
+use crate::backend::{Backend, Buffer, CompileRequest, DeviceError, Program, Ticket};
+use crate::driver::{Forbidden, Offered, Options, State};
+use crate::graph::{Graph, Layout, StorageId, TensorId};
+use crate::plan::{self, Plan, PlanError, Transfer};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use thiserror::Error;
+
+/// Why a graph could not be prepared or run.
+#[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum RunError {
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error("output `{name}` does not exist; the graph has: {known}")]
+    NoOutput { name: String, known: String },
+    #[error("input `{name}` does not exist in the graph")]
+    NoInput { name: String },
+    #[error("`{name}` holds {got} bytes, {want} expected")]
+    Size { name: String, got: usize, want: u64 },
+}
+
+/// Buffers of weights and states, per device.
+pub type Buffers = Vec<HashMap<StorageId, Buffer>>;
+
+/// A compiled plan, ready to run.
+pub struct Runner {
+    plan: Arc<Plan>,
+    programs: Vec<Option<Box<dyn Program>>>,
+    staging: Vec<u8>,
+}
+
+impl Runner {
+    /// Plans and compiles a graph. `buffers` is asked, per device, for the weights and states that a plan needs there.
+    ///
+    /// A dispatch that cannot be built revokes its claim: its nodes go back, planning goes on, and the plan's trail keeps
+    /// the reason.
+    ///
+    /// # Errors
+    /// No plan covers the graph, or a device failed for another reason than one dispatch.
+    pub fn prepare(
+        graph: &Arc<Graph>,
+        backends: &[Arc<dyn Backend>],
+        options: &Options,
+        mut buffers: impl FnMut(&Plan) -> Result<Buffers, DeviceError>,
+    ) -> Result<Self, RunError> {
+        let offered: Vec<Offered<'_>> =
+            backends.iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
+        let mut options = options.clone();
+        loop {
+            let mut plan = plan::build(Arc::clone(graph), &offered, &options)?;
+            let buffers = buffers(&plan)?;
+            match compile(&plan, backends, &buffers) {
+                Ok(programs) => {
+                    for attempt in &mut plan.trail {
+                        if let State::Claimed { dispatch } = attempt.state {
+                            attempt.state = State::Executable { dispatch };
+                        }
+                    }
+                    return Ok(Runner { plan: Arc::new(plan), programs, staging: Vec::new() });
+                }
+                Err(DeviceError::Dispatch { index, kernel, reason }) => {
+                    let Some(failed) = plan.dispatches.get(index) else {
+                        return Err(DeviceError::Dispatch { index, kernel, reason }.into());
+                    };
+                    let forbidden = Forbidden {
+                        rule: failed.rule,
+                        nodes: failed.nodes.clone(),
+                        variant: failed.variant,
+                        device: plan.devices[failed.device].name.clone(),
+                        reason: reason.clone(),
+                    };
+                    // A claim that fails again although it was forbidden would loop for ever.
+                    if options.forbidden.contains(&forbidden) {
+                        return Err(DeviceError::Dispatch { index, kernel, reason }.into());
+                    }
+                    options.forbidden.push(forbidden);
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+    }
+
+    /// The plan that is run.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Runs the plan once and waits for it. `inputs` are (storage, bytes) pairs.
+    ///
+    /// # Errors
+    /// An input is unknown or of another size; a kernel refused its data; the run was cancelled; the device was lost.
+    pub fn run(
+        &mut self,
+        inputs: &[(StorageId, &[u8])],
+        cancel: Option<&AtomicBool>,
+    ) -> Result<Tickets, RunError> {
+        for (storage, bytes) in inputs {
+            let known = self.plan.graph.storages.get(storage.index());
+            let want = known.ok_or_else(|| RunError::NoInput { name: format!("{storage:?}") })?;
+            if want.bytes != bytes.len() as u64 {
+                return Err(RunError::Size { name: want.name.clone(), got: bytes.len(), want: want.bytes });
+            }
+        }
+        let mut tickets = Vec::with_capacity(self.programs.len());
+        for program in &mut self.programs {
+            tickets.push(program.as_mut().map(|p| p.begin(inputs)).transpose()?);
+        }
+        let tickets = Tickets(tickets);
+        let plan = Arc::clone(&self.plan);
+        for (index, split) in plan.splits.iter().enumerate() {
+            self.transfer(&tickets, &split.copies)?;
+            if let (Some(Some(program)), Some(Some(ticket))) =
+                (self.programs.get_mut(split.device), tickets.0.get(split.device))
+            {
+                program.submit(*ticket, index, cancel)?;
+            }
+        }
+        self.transfer(&tickets, &plan.last_copies)?;
+        Ok(tickets)
+    }
+
+    /// Copies an output's bytes, packed, into `into`.
+    ///
+    /// # Errors
+    /// The output does not exist, or `into` has another size.
+    pub fn output(&mut self, tickets: &Tickets, name: &str, into: &mut [u8]) -> Result<(), RunError> {
+        let plan = Arc::clone(&self.plan);
+        let at = plan.graph.outputs.iter().position(|(n, _)| n == name);
+        let Some((index, tensor)) = at.map(|index| (index, plan.graph.outputs[index].1)) else {
+            let known = plan.graph.outputs.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>().join(", ");
+            return Err(RunError::NoOutput { name: name.to_owned(), known });
+        };
+        self.tensor(tickets, plan.output_devices[index], tensor, into, name)
+    }
+
+    fn tensor(
+        &mut self,
+        tickets: &Tickets,
+        device: usize,
+        tensor: TensorId,
+        into: &mut [u8],
+        name: &str,
+    ) -> Result<(), RunError> {
+        let tensor = *self.plan.graph.tensor(tensor);
+        let want = tensor.layout.bytes();
+        if want != into.len() as u64 {
+            return Err(RunError::Size { name: name.to_owned(), got: into.len(), want });
+        }
+        let missing = DeviceError::NoBuffer { storage: tensor.storage };
+        let (Some(Some(program)), Some(Some(ticket))) =
+            (self.programs.get_mut(device), tickets.0.get(device))
+        else {
+            return Err(missing.into());
+        };
+        let mut at = 0;
+        let mut failed = None;
+        row_order(&tensor.layout, |offset, bytes| {
+            if failed.is_none() {
+                let part = &mut into[at..at + bytes];
+                failed = program.read(*ticket, tensor.storage, offset, part).err();
+                at += bytes;
+            }
+        });
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn transfer(&mut self, tickets: &Tickets, copies: &[Transfer]) -> Result<(), RunError> {
+        for copy in copies {
+            let mut runs = Vec::new();
+            copy.layout.for_each_run(|range| runs.push(range));
+            for range in runs {
+                self.staging.resize((range.end - range.start) as usize, 0);
+                if let (Some(Some(from)), Some(Some(ticket))) =
+                    (self.programs.get_mut(copy.from), tickets.0.get(copy.from))
+                {
+                    from.read(*ticket, copy.storage, range.start, &mut self.staging)?;
+                }
+                if let (Some(Some(to)), Some(Some(ticket))) =
+                    (self.programs.get_mut(copy.to), tickets.0.get(copy.to))
+                {
+                    to.write(*ticket, copy.storage, range, &self.staging)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The submissions of one run, per device.
+#[derive(Clone, Debug)]
+pub struct Tickets(Vec<Option<Ticket>>);
+
+/// Calls `each` with offset and length of pieces that, joined, are the tensor's elements in packed order.
+fn row_order(layout: &Layout, mut each: impl FnMut(u64, usize)) {
+    if layout.is_packed() {
+        return each(layout.offset, layout.bytes() as usize);
+    }
+    let [_, n1, n2, n3] = layout.shape;
+    let blocks = layout.shape[0] / layout.dtype.block_values();
+    let row = (blocks * layout.dtype.block_bytes()) as usize;
+    for i3 in 0..n3 {
+        for i2 in 0..n2 {
+            for i1 in 0..n1 {
+                let start =
+                    layout.offset + i1 * layout.strides[1] + i2 * layout.strides[2] + i3 * layout.strides[3];
+                if layout.is_packed_at(0) {
+                    each(start, row);
+                } else {
+                    (0..blocks).for_each(|b| {
+                        each(start + b * layout.strides[0], layout.dtype.block_bytes() as usize)
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn compile(
+    plan: &Plan,
+    backends: &[Arc<dyn Backend>],
+    buffers: &Buffers,
+) -> Result<Vec<Option<Box<dyn Program>>>, DeviceError> {
+    let none = HashMap::new();
+    let touches = |device: usize| {
+        plan.devices[device].places.iter().any(Option::is_some)
+            || plan.splits.iter().any(|s| s.device == device)
+    };
+    (0..plan.devices.len())
+        .map(|device| {
+            if !touches(device) {
+                return Ok(None);
+            }
+            let buffers = buffers.get(device).unwrap_or(&none);
+            backends[device].compile(&CompileRequest { plan, device, buffers }).map(Some)
+        })
+        .collect()
+}
