@@ -67,6 +67,8 @@ pub enum DeviceError {
     Dispatch { index: usize, kernel: &'static str, reason: String },
     #[error("dispatch {index} ({kernel}) failed: {source}")]
     Kernel { index: usize, kernel: &'static str, source: KernelError },
+    #[error("a buffer of {bytes} bytes is borrowed from a file and cannot be written")]
+    ReadOnly { bytes: u64 },
     #[error("storage {storage:?} has no buffer here")]
     NoBuffer { storage: StorageId },
     #[error("bytes {start}..{end} lie outside a buffer of {bytes} bytes")]

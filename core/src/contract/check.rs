@@ -35,6 +35,12 @@ impl Port {
         if !layout.offset.is_multiple_of(self.alignment) {
             return Err(Why::Alignment { port: self.name, want: self.alignment, got: layout.offset });
         }
+        for dim in (0..4).filter(|dim| layout.shape[*dim] > 1) {
+            let got = layout.strides[dim];
+            if !got.is_multiple_of(self.alignment) {
+                return Err(Why::Stride { port: self.name, dim, want: Stride::MultipleOf(self.alignment), got });
+            }
+        }
         for dim in 0..4 {
             let (got, want) = (layout.strides[dim], self.strides[dim]);
             let fits = match want {

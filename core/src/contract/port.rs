@@ -71,7 +71,7 @@ pub struct Port {
     pub shape: [Extent; 4],
     /// Strides, innermost first.
     pub strides: [Stride; 4],
-    /// The offset must be a multiple of this many bytes.
+    /// Offset and strides must be multiples of this many bytes.
     pub alignment: u64,
     /// Whether it may be left unbound.
     pub optional: bool,
@@ -157,7 +157,7 @@ impl Port {
         self.strides([Stride::Packed, Stride::AtLeastPacked, Stride::AtLeastPacked, Stride::AtLeastPacked])
     }
 
-    /// With an offset that is a multiple of this many bytes.
+    /// With an offset and strides that are multiples of this many bytes.
     pub const fn aligned(mut self, bytes: u64) -> Self {
         self.alignment = bytes;
         self

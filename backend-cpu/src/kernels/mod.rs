@@ -1,0 +1,91 @@
+//! Tuned kernels, and the reference kernels as jobs. Of one stem the tuned one stands first.
+
+mod attention;
+mod convolution;
+mod delta;
+mod elementwise;
+mod gdn_layer;
+mod matmul;
+mod norms;
+mod reference;
+mod rope;
+mod rows;
+
+use crate::job::{Args, Job};
+use weft_core::backend::Offer;
+use weft_core::contract::{Contract, Port, Symbol, Tolerance};
+use weft_core::graph::DType;
+use weft_core::kernels::{self, KernelError};
+
+/// A kernel of this backend.
+pub(crate) struct Implementation {
+    pub offer: Offer,
+    pub build: Build,
+}
+
+/// Makes a job for a dispatch whose operands the contract has admitted.
+pub(crate) type Build = fn(&mut Args<'_>) -> Result<Box<dyn Job>, KernelError>;
+
+/// A tuned kernel before its contract is narrowed.
+pub(crate) struct Tuned {
+    pub stem: &'static str,
+    pub variant: &'static str,
+    pub exact: bool,
+    /// Narrows a port of the stem's contract to what the kernel addresses.
+    pub port: fn(Port) -> Port,
+    /// Constraints on named extents besides the stem's own.
+    pub symbols: &'static [Symbol],
+    pub build: Build,
+}
+
+/// Everything that this backend offers.
+pub(crate) fn implementations(references_only: bool) -> Vec<Implementation> {
+    let tuned: [&[Tuned]; 9] = [
+        matmul::TUNED,
+        rows::TUNED,
+        norms::TUNED,
+        elementwise::TUNED,
+        rope::TUNED,
+        attention::TUNED,
+        convolution::TUNED,
+        delta::TUNED,
+        gdn_layer::TUNED,
+    ];
+    let mut all = Vec::new();
+    for tuned in tuned.iter().flat_map(|list| list.iter()).filter(|_| !references_only) {
+        let Some(kernel) = kernels::by_stem(tuned.stem) else { continue };
+        let offer =
+            Offer { contract: narrowed(&kernel.contract, tuned), variant: tuned.variant, exact: tuned.exact };
+        all.push(Implementation { offer, build: tuned.build });
+    }
+    for kernel in kernels::ALL {
+        let offer = Offer { contract: &kernel.contract, variant: "reference", exact: true };
+        all.push(Implementation { offer, build: reference::build });
+    }
+    all
+}
+
+/// The contract of a tuned kernel. Opening a device twice makes it twice; it is a few hundred bytes and lives as long
+/// as the plans that point to it.
+fn narrowed(base: &'static Contract, tuned: &Tuned) -> &'static Contract {
+    let ports: Vec<Port> = base.ports.iter().map(|port| (tuned.port)(*port)).collect();
+    let tolerance = if tuned.exact { base.tolerance } else { Tolerance::EIGHT_BIT };
+    let symbols: Vec<Symbol> = base.symbols.iter().chain(tuned.symbols).copied().collect();
+    Box::leak(Box::new(Contract { ports: ports.leak(), symbols: symbols.leak(), tolerance, ..*base }))
+}
+
+/// f32 with packed rows, any distance between rows.
+pub(crate) fn float_rows(port: Port) -> Port {
+    use weft_core::contract::{
+        Access,
+        Stride::{Any, AtLeastPacked, Packed},
+    };
+    if !port.dtypes.contains(&DType::F32) {
+        return port;
+    }
+    let port = Port { dtypes: weft_core::contract::F32, ..port }.aligned(4);
+    match port.access {
+        Access::Read => port.strides([Packed, Any, Any, Any]),
+        Access::Write | Access::Update => port.strides([Packed, AtLeastPacked, AtLeastPacked, AtLeastPacked]),
+    }
+}

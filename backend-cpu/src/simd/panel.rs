@@ -1,0 +1,147 @@
+//! Panels: blocks of several weight rows, unpacked and interleaved so that a register holds one place of all rows.
+
+use std::marker::PhantomData;
+
+use super::lanes::Lanes;
+use super::rows::Rows;
+
+/// 32 values of `WIDTH` rows. Lane `r` of `values[i]` holds the bytes `4i..4i + 4` of row `r`.
+///
+/// With one signed scale (`SIGNED`): weight = `first · value`. With two (`HALVES`, also signed): `first` is that of values
+/// 0..16 and `second` that of 16..32. Unsigned: weight = `first · value + second`. Signed values have
+/// [`Lanes::BIAS`] added.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct PanelBlock<L: Lanes> {
+    pub values: [L::I; 8],
+    pub first: L::F,
+    pub second: L::F,
+}
+
+/// A block type whose values are small integers.
+pub(crate) trait Format {
+    /// Values have a sign; there is no minimum.
+    const SIGNED: bool;
+    /// Each 16 values have their own scale.
+    const HALVES: bool;
+    /// Values of a file block, 32 or 256.
+    const VALUES: usize;
+    /// Bytes of a file block.
+    const BYTES: usize;
+
+    /// Unpacks one file block of `WIDTH` rows and hands on `VALUES / 32` panel blocks in order.
+    /// # Safety
+    /// `BYTES` of each row must be readable.
+    unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>);
+}
+
+/// Where unpacked blocks go.
+pub(crate) trait Sink<L: Lanes> {
+    /// Takes the next block. Must be `#[inline(always)]`, so that blocks stay in registers.
+    fn take(&mut self, block: PanelBlock<L>);
+}
+
+/// Writes blocks to memory.
+pub(crate) struct Store<L: Lanes>(*mut PanelBlock<L>);
+
+impl<L: Lanes> Store<L> {
+    /// # Safety
+    /// As many blocks as are going to be taken must be writable.
+    #[inline(always)]
+    pub unsafe fn new(to: *mut PanelBlock<L>) -> Self {
+        Store(to)
+    }
+}
+
+impl<L: Lanes> Sink<L> for Store<L> {
+    #[inline(always)]
+    fn take(&mut self, block: PanelBlock<L>) {
+        // SAFETY: whoever made this has room.
+        unsafe { self.0.write(block) };
+        self.0 = self.0.wrapping_add(1);
+    }
+}
+
+/// Writes values as floats, 32 registers for each block.
+struct Expand<L: Lanes, T>(*mut L::F, PhantomData<T>);
+
+impl<L: Lanes, T: Format> Sink<L> for Expand<L, T> {
+    #[inline(always)]
+    fn take(&mut self, block: PanelBlock<L>) {
+        // SAFETY: whoever made this has room.
+        unsafe { expand::<L, T>(&block, self.0) };
+        self.0 = self.0.wrapping_add(32);
+    }
+}
+
+/// A type whose blocks become floats.
+pub(crate) trait FloatFormat {
+    /// Values of a file block, or 32.
+    const VALUES: usize;
+    /// Bytes of as many values.
+    const BYTES: usize;
+
+    /// Decodes `VALUES` values of `WIDTH` rows. Lane `r` of register `i` is value `i` of row `r`.
+    /// # Safety
+    /// `BYTES` of each row must be readable, and `VALUES` registers writable.
+    unsafe fn decode<L: Lanes>(rows: &mut Rows, to: *mut L::F);
+}
+
+impl<T: Format> FloatFormat for T {
+    const VALUES: usize = T::VALUES;
+    const BYTES: usize = T::BYTES;
+
+    #[inline(always)]
+    unsafe fn decode<L: Lanes>(rows: &mut Rows, to: *mut L::F) {
+        // SAFETY: as the caller says.
+        unsafe { T::unpack::<L>(rows, &mut Expand::<L, T>(to, PhantomData)) };
+    }
+}
+
+/// Writes 32 values as floats.
+#[inline(always)]
+unsafe fn expand<L: Lanes, T: Format>(block: &PanelBlock<L>, to: *mut L::F) {
+    let bias = L::splat(-L::BIAS as f32);
+    for index in 0..8 {
+        let four = block.values[index];
+        let (scale, minimum) = match (T::SIGNED, T::HALVES && index >= 4) {
+            (true, false) => (block.first, L::mul(block.first, bias)),
+            (true, true) => (block.second, L::mul(block.second, bias)),
+            (false, _) => (block.first, block.second),
+        };
+        for byte in 0..4 {
+            let value = if T::SIGNED && L::BIAS == 0 {
+                L::shift_right_signed(L::shift_left(four, 24 - 8 * byte), 24)
+            } else {
+                L::and(L::shift_right(four, 8 * byte), L::splat_i(0xFF))
+            };
+            // SAFETY: the caller has room for 32 registers.
+            unsafe {
+                to.add(4 * index + byte as usize).write(L::fma(L::to_float(value), scale, minimum));
+            }
+        }
+    }
+}
+
+/// The same byte four times.
+pub(crate) const fn four_times(byte: i32) -> i32 {
+    i32::from_le_bytes([byte as u8; 4])
+}
+
+/// Sixteen bytes of nibbles as two times four registers: the low nibbles, then the high ones.
+#[inline(always)]
+pub(crate) fn nibbles<L: Lanes>(packed: [L::I; 4]) -> [[L::I; 4]; 2] {
+    let mask = L::splat_i(four_times(15));
+    let mut result = [packed; 2];
+    for i in 0..4 {
+        result[0][i] = L::and(packed[i], mask);
+        result[1][i] = L::and(L::shift_right(packed[i], 4), mask);
+    }
+    result
+}
+
+/// Takes `offset` off each byte and adds [`Lanes::BIAS`].
+#[inline(always)]
+pub(crate) fn signed<L: Lanes>(value: L::I, offset: i32) -> L::I {
+    if L::BIAS == offset { value } else { L::add_bytes(value, L::splat_i(four_times(L::BIAS - offset))) }
+}

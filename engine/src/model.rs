@@ -1,0 +1,130 @@
+//! A model that is open: its file, tokenizer, template and weights on devices.
+
+use crate::Error;
+use crate::gguf::{Gguf, HostBytes};
+use crate::models::Description;
+use crate::template::ChatTemplate;
+use crate::tokenizer::{Tokenizer, TokenizerOptions};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use weft_core::backend::{Backend, Buffer, DeviceError};
+use weft_core::graph::{Owner, StorageId};
+use weft_core::plan::{Place, Plan};
+use weft_core::run::Buffers;
+
+/// A model with its devices. Sessions share it; weights are on each device once.
+pub struct Model {
+    description: Description,
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    backends: Vec<Arc<dyn Backend>>,
+    weights: Mutex<HashMap<(usize, String), Buffer>>,
+}
+
+impl Model {
+    /// Opens a file, or all files of a split model by any of them.
+    ///
+    /// # Errors
+    /// The file is damaged, or is not a model that weft runs.
+    pub fn open(path: impl AsRef<Path>, backends: Vec<Arc<dyn Backend>>) -> Result<Arc<Self>, Error> {
+        Self::new(Gguf::open(path)?, backends)
+    }
+
+    /// The model that is compiled in.
+    ///
+    /// # Errors
+    /// As [`Model::open`].
+    #[cfg(feature = "default-model")]
+    pub fn default_model(backends: Vec<Arc<dyn Backend>>) -> Result<Arc<Self>, Error> {
+        Self::new(crate::default_model::gguf()?, backends)
+    }
+
+    /// A model from an open file.
+    ///
+    /// # Errors
+    /// It is not a model that weft runs.
+    pub fn new(gguf: Gguf, backends: Vec<Arc<dyn Backend>>) -> Result<Arc<Self>, Error> {
+        let gguf = Arc::new(gguf);
+        let description = Description::new(Arc::clone(&gguf))?;
+        let tokenizer = Tokenizer::from_gguf(&gguf, TokenizerOptions::default())?;
+        let text = |id: Option<u32>| {
+            let bytes = id.and_then(|id| tokenizer.token_bytes(id).ok());
+            bytes.map(|b| String::from_utf8_lossy(b).into_owned()).unwrap_or_default()
+        };
+        let source = gguf.find::<&str>("tokenizer.chat_template")?;
+        let template = ChatTemplate::new(source, &text(tokenizer.bos()), &text(tokenizer.eos()))?;
+        let weights = Mutex::new(HashMap::new());
+        Ok(Arc::new(Model { description, tokenizer, template, backends, weights }))
+    }
+
+    /// Shape and graphs.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The file.
+    pub fn gguf(&self) -> &Gguf {
+        self.description.gguf()
+    }
+
+    /// The name in the file, else that of the file itself.
+    pub fn name(&self) -> String {
+        let named = self.gguf().find::<&str>("general.name").ok().flatten();
+        named.map_or_else(|| self.gguf().file().to_owned(), str::to_owned)
+    }
+
+    /// The tokenizer.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// The chat template.
+    pub fn template(&self) -> &ChatTemplate {
+        &self.template
+    }
+
+    /// Devices, the preferred first.
+    pub fn backends(&self) -> &[Arc<dyn Backend>] {
+        &self.backends
+    }
+
+    /// The buffers that a plan needs: weights from here, states from `states` by device and name.
+    pub(crate) fn buffers(
+        &self,
+        plan: &Plan,
+        mut states: impl FnMut(usize, &str, u64) -> Result<Buffer, DeviceError>,
+    ) -> Result<Buffers, DeviceError> {
+        let mut all = Vec::with_capacity(plan.devices.len());
+        for (device, part) in plan.devices.iter().enumerate() {
+            let mut buffers = HashMap::new();
+            for (index, place) in part.places.iter().enumerate() {
+                if *place != Some(Place::Own) {
+                    continue;
+                }
+                let id = StorageId(index as u32);
+                let storage = plan.graph.storage(id);
+                let buffer = match storage.owner {
+                    Owner::Weight => self.weight(device, &storage.name)?,
+                    _ => states(device, &storage.name, storage.bytes)?,
+                };
+                buffers.insert(id, buffer);
+            }
+            all.push(buffers);
+        }
+        Ok(all)
+    }
+
+    fn weight(&self, device: usize, name: &str) -> Result<Buffer, DeviceError> {
+        let mut weights = self.weights.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = weights.get(&(device, name.to_owned())) {
+            return Ok(known.clone());
+        }
+        let lost = |e: crate::gguf::GgufError| DeviceError::Lost { reason: e.to_string() };
+        let gguf = self.gguf();
+        let bytes: HostBytes = gguf.tensor(name).and_then(|entry| gguf.tensor_bytes(entry)).map_err(lost)?;
+        let buffer = self.backends[device].import(name, Arc::new(bytes))?;
+        weights.insert((device, name.to_owned()), buffer.clone());
+        Ok(buffer)
+    }
+}

@@ -1,0 +1,26 @@
+//! Why a file is not a model that weft can run.
+
+use crate::gguf::GgufError;
+use thiserror::Error;
+use weft_core::graph::{DType, GraphError};
+
+/// Why a model's metadata or tensors were refused.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum ModelError {
+    #[error(transparent)]
+    Gguf(#[from] GgufError),
+    #[error("{file}: architecture `{name}` is unknown; weft runs: {known}")]
+    Architecture { file: String, name: String, known: String },
+    #[error("{file}: {what} does not fit: {why}")]
+    Unfit { file: String, what: String, why: String },
+    #[error("{file}: tensor `{tensor}` has shape {got:?}, {want:?} expected")]
+    Shape { file: String, tensor: String, got: Vec<u64>, want: Vec<u64> },
+    #[error("{file}: tensor `{tensor}` is of type {dtype}, which weft cannot decode yet")]
+    Type { file: String, tensor: String, dtype: DType },
+    #[error("building the graph failed: {0}")]
+    Graph(#[from] GraphError),
+    #[error("a ubatch of {tokens} tokens, {segments} segments, {cells} cells and {slots} slots is not possible: {why}")]
+    Batch { tokens: u64, segments: u64, cells: u64, slots: u64, why: &'static str },
+}

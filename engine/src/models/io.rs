@@ -1,0 +1,53 @@
+//! What a ubatch looks like from outside: its sizes, its inputs and outputs by name.
+
+use weft_core::graph::DType;
+
+/// Names of inputs, states and outputs.
+pub mod names {
+    /// Token ids, i32 `[tokens]`.
+    pub const TOKENS: &str = "tokens";
+    /// Positions, i32 `[tokens]`, or `[4·tokens]` (time, height, width, extra) for multi-section embeddings.
+    pub const POSITIONS: &str = "positions";
+    /// The segment table, i32 `[8, segments]`.
+    pub const SEGMENTS: &str = "segments";
+    /// The cache row of each token, i64 `[tokens]`: slot·cells + position.
+    pub const CACHE_ROWS: &str = "cache_rows";
+    /// Rows whose logits are wanted, i32 `[rows]`; only where not all are.
+    pub const WANTED: &str = "wanted";
+    /// f32 `[vocabulary, rows]`.
+    pub const LOGITS: &str = "logits";
+    /// f32 `[embedding, tokens]`, the residual after a block; only if asked for.
+    pub fn hidden(block: u64) -> String {
+        format!("hidden.{block}")
+    }
+}
+
+/// Which rows of a ubatch get logits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// All of them.
+    All,
+    /// As many as are named in the input `wanted`.
+    Some(u64),
+    /// None: the ubatch only advances caches and states.
+    None,
+}
+
+/// The shape key of a graph. Positions, slots and lengths are not part of it: they are read at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Batch {
+    /// Tokens.
+    pub tokens: u64,
+    /// Entries of the segment table.
+    pub segments: u64,
+    /// Rows that get logits.
+    pub rows: Rows,
+    /// Cache cells per slot: the context size.
+    pub cells: u64,
+    /// Places for sequences.
+    pub slots: u64,
+    /// Type of cached keys and values.
+    pub cache: DType,
+    /// Whether the residual after each block is an output.
+    pub hidden: bool,
+}

@@ -1,0 +1,76 @@
+//! Models: one file each, which only builds graphs from plain operations. [`ARCHITECTURES`] is the only list.
+
+mod attention;
+mod error;
+mod hyper;
+mod io;
+mod llama;
+mod network;
+mod qwen3;
+mod qwen35;
+
+pub use error::ModelError;
+pub use hyper::Hyper;
+pub use io::{Batch, Rows, names};
+
+use crate::gguf::Gguf;
+use network::Network;
+use std::sync::Arc;
+use weft_core::graph::Graph;
+
+/// Reads the parts of the metadata that only some architectures have, and appends one model's operations.
+pub(crate) trait Architecture: Send + Sync {
+    /// Appends the graph of one ubatch.
+    fn build(&self, net: &mut Network<'_>) -> Result<(), ModelError>;
+}
+
+/// Makes an architecture from a file's metadata.
+type Open = fn(&Gguf, &Hyper) -> Result<Box<dyn Architecture>, ModelError>;
+
+/// Known architectures by the name in `general.architecture`.
+const ARCHITECTURES: &[(&str, Open)] = &[("llama", llama::open), ("qwen3", qwen3::open), ("qwen35", qwen35::open)];
+
+/// A model's shape and the way to its graphs. Holds no weights: metadata is enough.
+pub struct Description {
+    gguf: Arc<Gguf>,
+    hyper: Hyper,
+    architecture: Box<dyn Architecture>,
+}
+
+impl Description {
+    /// Reads a file's metadata.
+    ///
+    /// # Errors
+    /// [`ModelError::Architecture`] if it is unknown, [`ModelError::Gguf`] if a key is missing or wrong,
+    /// [`ModelError::Unfit`] if values contradict each other.
+    pub fn new(gguf: Arc<Gguf>) -> Result<Self, ModelError> {
+        let name = gguf.get_str("general.architecture")?;
+        let Some((_, open)) = ARCHITECTURES.iter().find(|(known, _)| *known == name) else {
+            let known = ARCHITECTURES.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
+            return Err(ModelError::Architecture { file: gguf.file().to_owned(), name: name.to_owned(), known });
+        };
+        let hyper = Hyper::read(&gguf)?;
+        let architecture = open(&gguf, &hyper)?;
+        Ok(Description { hyper, architecture, gguf })
+    }
+
+    /// The file.
+    pub fn gguf(&self) -> &Arc<Gguf> {
+        &self.gguf
+    }
+
+    /// Numbers that every architecture has.
+    pub fn hyper(&self) -> &Hyper {
+        &self.hyper
+    }
+
+    /// The graph of one ubatch.
+    ///
+    /// # Errors
+    /// A tensor is missing or has another shape than the metadata says.
+    pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
+        let mut net = Network::new(&self.gguf, &self.hyper, batch)?;
+        self.architecture.build(&mut net)?;
+        net.finish()
+    }
+}

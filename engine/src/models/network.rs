@@ -1,0 +1,215 @@
+//! What models are built from: weights by name, the inputs of a ubatch, and layers that several architectures share.
+
+use super::{Batch, Hyper, ModelError, Rows, names};
+use crate::gguf::Gguf;
+use std::collections::HashMap;
+use weft_core::graph::{BinaryKind, DType, Graph, GraphBuilder, Op, TensorId, UnaryKind};
+use weft_core::quant;
+use weft_core::segment::SEGMENT_WORDS;
+
+/// A graph under construction.
+pub(crate) struct Network<'a> {
+    gguf: &'a Gguf,
+    /// Sizes of the model.
+    pub hyper: &'a Hyper,
+    /// Sizes of the ubatch.
+    pub batch: Batch,
+    /// The graph.
+    pub b: GraphBuilder,
+    weights: HashMap<String, TensorId>,
+    inputs: HashMap<&'static str, TensorId>,
+}
+
+impl<'a> Network<'a> {
+    pub(super) fn new(gguf: &'a Gguf, hyper: &'a Hyper, batch: &Batch) -> Result<Self, ModelError> {
+        let Batch { tokens, segments, cells, slots, .. } = *batch;
+        let why = match batch.rows {
+            _ if tokens == 0 || segments == 0 => Some("it needs at least one token and one segment"),
+            _ if cells == 0 || slots == 0 => Some("it needs at least one cell and one slot"),
+            _ if tokens > 1 << 24 || cells > 1 << 32 || slots > 1 << 16 => Some("a size is out of range"),
+            Rows::Some(rows) if rows == 0 || rows > tokens => Some("between 1 and all rows can get logits"),
+            _ => None,
+        };
+        if let Some(why) = why {
+            return Err(ModelError::Batch { tokens, segments, cells, slots, why });
+        }
+        let (b, weights, inputs) = (GraphBuilder::new(), HashMap::new(), HashMap::new());
+        Ok(Network { gguf, hyper, batch: *batch, b, weights, inputs })
+    }
+
+    pub(super) fn finish(self) -> Result<Graph, ModelError> {
+        Ok(self.b.finish()?)
+    }
+
+    /// A weight that must exist with this shape.
+    pub fn weight(&mut self, name: &str, shape: &[u64]) -> Result<TensorId, ModelError> {
+        let entry = self.gguf.tensor(name)?;
+        let mut want = [1; 4];
+        want[..shape.len()].copy_from_slice(shape);
+        let file = || self.gguf.file().to_owned();
+        if entry.shape != want {
+            let (got, want) = (entry.shape.to_vec(), want.to_vec());
+            return Err(ModelError::Shape { file: file(), tensor: name.to_owned(), got, want });
+        }
+        if quant::block_type(entry.dtype).is_none() {
+            return Err(ModelError::Type { file: file(), tensor: name.to_owned(), dtype: entry.dtype });
+        }
+        if let Some(known) = self.weights.get(name) {
+            return Ok(*known);
+        }
+        let tensor = self.b.weight(name, entry.dtype, shape)?;
+        self.weights.insert(name.to_owned(), tensor);
+        Ok(tensor)
+    }
+
+    /// A weight that may be absent.
+    pub fn maybe_weight(&mut self, name: &str, shape: &[u64]) -> Result<Option<TensorId>, ModelError> {
+        if self.gguf.find_tensor(name).is_none() { Ok(None) } else { self.weight(name, shape).map(Some) }
+    }
+
+    /// A vector that must be f32: norms, biases, decays. Others are cast.
+    pub fn vector(&mut self, name: &str, length: u64) -> Result<TensorId, ModelError> {
+        let weight = self.weight(name, &[length])?;
+        self.as_float(weight)
+    }
+
+    fn as_float(&mut self, tensor: TensorId) -> Result<TensorId, ModelError> {
+        if self.b.graph().tensor(tensor).dtype() == DType::F32 {
+            return Ok(tensor);
+        }
+        Ok(self.b.op(Op::Cast { to: DType::F32 }, &[tensor])?)
+    }
+
+    /// An input, made at its first use.
+    fn input(&mut self, name: &'static str, dtype: DType, shape: &[u64]) -> Result<TensorId, ModelError> {
+        if let Some(known) = self.inputs.get(name) {
+            return Ok(*known);
+        }
+        let tensor = self.b.input(name, dtype, shape)?;
+        self.inputs.insert(name, tensor);
+        Ok(tensor)
+    }
+
+    /// The segment table.
+    pub fn segments(&mut self) -> Result<TensorId, ModelError> {
+        self.input(names::SEGMENTS, DType::I32, &[SEGMENT_WORDS as u64, self.batch.segments])
+    }
+
+    /// Positions, `axes` per token.
+    pub fn positions(&mut self, axes: u64) -> Result<TensorId, ModelError> {
+        self.input(names::POSITIONS, DType::I32, &[axes * self.batch.tokens])
+    }
+
+    /// The cache row of each token.
+    pub fn cache_rows(&mut self) -> Result<TensorId, ModelError> {
+        self.input(names::CACHE_ROWS, DType::I64, &[self.batch.tokens])
+    }
+
+    /// Rows of the embedding for the ubatch's tokens.
+    pub fn embed(&mut self) -> Result<TensorId, ModelError> {
+        let (width, rows) = (self.hyper.embedding, self.hyper.vocabulary);
+        let table = self.weight("token_embd.weight", &[width, rows])?;
+        let tokens = self.input(names::TOKENS, DType::I32, &[self.batch.tokens])?;
+        let embedded = self.b.op(Op::GetRows, &[table, tokens])?;
+        self.b.label("embed");
+        Ok(embedded)
+    }
+
+    /// `rms_norm(x)·weight`.
+    pub fn norm(&mut self, x: TensorId, name: &str) -> Result<TensorId, ModelError> {
+        let width = self.b.graph().tensor(x).shape()[0];
+        let weight = self.vector(name, width)?;
+        Ok(self.b.rms_norm(x, weight, self.hyper.eps)?)
+    }
+
+    /// `weight·x (+ bias)` for the weight `name.weight` of this many rows.
+    pub fn project(&mut self, x: TensorId, name: &str, rows: u64) -> Result<TensorId, ModelError> {
+        let width = self.b.graph().tensor(x).shape()[0];
+        let weight = self.weight(&format!("{name}.weight"), &[width, rows])?;
+        let product = self.b.mul_mat(weight, x)?;
+        self.b.label(name);
+        match self.maybe_weight(&format!("{name}.bias"), &[rows])? {
+            Some(bias) => {
+                let bias = self.as_float(bias)?;
+                Ok(self.b.add(product, bias)?)
+            }
+            None => Ok(product),
+        }
+    }
+
+    /// A function of one value.
+    pub fn unary(&mut self, kind: UnaryKind, x: TensorId) -> Result<TensorId, ModelError> {
+        Ok(self.b.op(Op::Unary { kind }, &[x])?)
+    }
+
+    /// `a + b`.
+    pub fn add(&mut self, a: TensorId, b: TensorId) -> Result<TensorId, ModelError> {
+        Ok(self.b.op(Op::Binary { kind: BinaryKind::Add }, &[a, b])?)
+    }
+
+    /// `W_down(silu(W_gate·x)·(W_up·x))`.
+    pub fn feed_forward(&mut self, x: TensorId, layer: u64) -> Result<TensorId, ModelError> {
+        let (inner, width) = (self.hyper.feed_forward, self.hyper.embedding);
+        let gate = self.project(x, &format!("blk.{layer}.ffn_gate"), inner)?;
+        let up = self.project(x, &format!("blk.{layer}.ffn_up"), inner)?;
+        let gated = self.b.op(Op::Swiglu, &[gate, up])?;
+        self.project(gated, &format!("blk.{layer}.ffn_down"), width)
+    }
+
+    /// Only the rows whose logits are wanted. Used once, as late as all later work is by rows.
+    pub fn wanted(&mut self, x: TensorId) -> Result<TensorId, ModelError> {
+        match self.batch.rows {
+            Rows::Some(rows) if rows < self.batch.tokens => {
+                let wanted = self.input(names::WANTED, DType::I32, &[rows])?;
+                Ok(self.b.op(Op::GetRows, &[x, wanted])?)
+            }
+            _ => Ok(x),
+        }
+    }
+
+    /// Adds a block's feed-forward half and ends the block: residual, norm, network, residual.
+    ///
+    /// `mixed` is what the token mixer gave and `x` the residual before it.
+    pub fn end_block(
+        &mut self,
+        x: TensorId,
+        mixed: TensorId,
+        layer: u64,
+        norm: &str,
+    ) -> Result<TensorId, ModelError> {
+        let last = layer + 1 == self.hyper.layers && !self.batch.hidden;
+        if last && self.batch.rows == Rows::None {
+            return Ok(x);
+        }
+        let (x, mixed) = if last { (self.wanted(x)?, self.wanted(mixed)?) } else { (x, mixed) };
+        let x = self.add(x, mixed)?;
+        let normed = self.norm(x, &format!("blk.{layer}.{norm}.weight"))?;
+        let out = self.feed_forward(normed, layer)?;
+        let x = self.add(x, out)?;
+        if self.batch.hidden {
+            self.b.output(&names::hidden(layer), x)?;
+        }
+        Ok(x)
+    }
+
+    /// Final norm and output head.
+    pub fn head(&mut self, x: TensorId) -> Result<(), ModelError> {
+        if self.batch.rows == Rows::None {
+            return Ok(());
+        }
+        let x = if self.batch.hidden { self.wanted(x)? } else { x };
+        let normed = self.norm(x, "output_norm.weight")?;
+        let (width, rows) = (self.hyper.embedding, self.hyper.vocabulary);
+        let weight = match self.maybe_weight("output.weight", &[width, rows])? {
+            Some(own) => own,
+            None => self.weight("token_embd.weight", &[width, rows])?,
+        };
+        let mut logits = self.b.mul_mat(weight, normed)?;
+        self.b.label("output");
+        if let Some(bias) = self.maybe_weight("output.bias", &[rows])? {
+            let bias = self.as_float(bias)?;
+            logits = self.b.add(logits, bias)?;
+        }
+        Ok(self.b.output(names::LOGITS, logits)?)
+    }
+}

@@ -1,0 +1,354 @@
+//! One sequence on a model: prefill, decode, generate.
+
+mod generate;
+mod inputs;
+mod stop;
+mod timings;
+
+pub use generate::{Finish, GenerateOptions, Generated};
+pub use timings::Timings;
+
+use crate::models::{Batch, Rows, names};
+use crate::{Error, Model};
+use inputs::Inputs;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use weft_core::backend::Buffer;
+use weft_core::driver::Options as PlanOptions;
+use weft_core::graph::{DType, Owner};
+use weft_core::plan::Plan;
+use weft_core::run::Runner;
+
+/// Compiled plans that a session keeps, by shape. A chat meets few: decode, full ubatches, and last pieces of prompts.
+const KEPT_PLANS: usize = 8;
+
+/// How a session works.
+#[derive(Clone, Debug)]
+pub struct SessionOptions {
+    /// Tokens of context; 0 takes what the model was made for.
+    pub context: u64,
+    /// Most tokens of one ubatch.
+    pub ubatch: u64,
+    /// Type of cached keys and values.
+    pub cache: DType,
+    /// Only f32 arithmetic: no 8-bit products. Slower, and nearer to a reference.
+    pub exact: bool,
+    /// Fusion rules that are switched off; `*` is all of them.
+    pub disabled_rules: Vec<String>,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        SessionOptions { context: 0, ubatch: 512, cache: DType::F16, exact: false, disabled_rules: Vec::new() }
+    }
+}
+
+impl SessionOptions {
+    /// Exact arithmetic with an f32 cache: for comparisons with a reference.
+    pub fn exact() -> Self {
+        SessionOptions { exact: true, cache: DType::F32, ..Self::default() }
+    }
+}
+
+/// Stops a session from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct CancelHandle(Arc<AtomicBool>);
+
+impl CancelHandle {
+    /// Asks the running call to stop. It returns [`Error::Cancelled`] within a fraction of a ubatch.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Logits and residuals of all rows of an evaluation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evaluation {
+    /// `[vocabulary, tokens]`.
+    pub logits: Vec<f32>,
+    /// Per block `[embedding, tokens]`; empty unless asked for.
+    pub hidden: Vec<Vec<f32>>,
+}
+
+/// One sequence on a model. `Send`, not `Sync`: one thread uses it at a time.
+pub struct Session {
+    model: Arc<Model>,
+    options: SessionOptions,
+    context: u64,
+    states: HashMap<(usize, String), Buffer>,
+    /// Most recently used last.
+    runners: Vec<(Batch, Runner)>,
+    inputs: Inputs,
+    tokens: Vec<u32>,
+    logits: Vec<f32>,
+    cancel: CancelHandle,
+    timings: Timings,
+}
+
+impl Session {
+    /// An empty sequence.
+    ///
+    /// # Errors
+    /// An option is out of range, or the state does not fit into memory.
+    pub fn new(model: &Arc<Model>, options: SessionOptions) -> Result<Self, Error> {
+        let hyper = model.description().hyper();
+        let context = if options.context == 0 { hyper.context } else { options.context };
+        if options.ubatch == 0 || options.ubatch > 1 << 16 {
+            let value = options.ubatch.to_string();
+            return Err(Error::Option { name: "ubatch", value, why: "it must lie between 1 and 65536" });
+        }
+        if !matches!(options.cache, DType::F32 | DType::F16) {
+            let value = options.cache.to_string();
+            return Err(Error::Option { name: "cache", value, why: "keys and values are cached as F32 or F16" });
+        }
+        let mut session = Session {
+            model: Arc::clone(model),
+            options,
+            context,
+            states: HashMap::new(),
+            runners: Vec::new(),
+            inputs: Inputs::default(),
+            tokens: Vec::new(),
+            logits: vec![0.0; hyper.vocabulary as usize],
+            cancel: CancelHandle::default(),
+            timings: Timings::default(),
+        };
+        session.reserve()?;
+        Ok(session)
+    }
+
+    /// Fails now, and not in the middle of a prompt, if the states are too large.
+    fn reserve(&mut self) -> Result<(), Error> {
+        let asked = state_bytes(&self.model, self.context, self.options.cache)?;
+        let device = self.model.backends().first();
+        if let Some(granted) = device.and_then(|d| d.capabilities().memory).filter(|memory| asked > *memory) {
+            return Err(Error::Memory { context: self.context, asked, granted });
+        }
+        Ok(())
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    /// Tokens of context.
+    pub fn context(&self) -> u64 {
+        self.context
+    }
+
+    /// Tokens processed so far.
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// Logits after the last token.
+    pub fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+
+    /// What took how long since the session was made or the last [`Session::reset_timings`].
+    pub fn timings(&self) -> &Timings {
+        &self.timings
+    }
+
+    /// Starts the clocks anew.
+    pub fn reset_timings(&mut self) {
+        self.timings = Timings::default();
+    }
+
+    /// A handle that stops this session from another thread.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// Forgets all tokens. Buffers and plans are kept.
+    pub fn reset(&mut self) {
+        self.tokens.clear();
+    }
+
+    /// Processes a prompt in ubatches and leaves the logits after its last token in [`Session::logits`].
+    ///
+    /// # Errors
+    /// The prompt is empty, too long, or holds unknown tokens; the run failed or was cancelled. A session that was stopped
+    /// inside a ubatch has lost its state and is empty again; one that was stopped between two keeps those before.
+    pub fn prefill(&mut self, ids: &[u32]) -> Result<&[f32], Error> {
+        self.check(ids)?;
+        let started = Instant::now();
+        let pieces = ids.len().div_ceil(self.options.ubatch as usize);
+        for (number, piece) in ids.chunks(self.options.ubatch as usize).enumerate() {
+            let rows = if number + 1 == pieces { Rows::Some(1) } else { Rows::None };
+            self.run(piece, rows)?;
+        }
+        self.timings.prompt_tokens += ids.len() as u64;
+        self.timings.prompt += started.elapsed();
+        Ok(&self.logits)
+    }
+
+    /// Brings the sequence to exactly these tokens. What it has already processed of them is kept if they begin with it;
+    /// else it starts over, since a recurrent state cannot be cut.
+    ///
+    /// # Errors
+    /// As [`Session::prefill`].
+    pub fn prefill_to(&mut self, ids: &[u32]) -> Result<&[f32], Error> {
+        let known = self.tokens.len();
+        if known == 0 || ids.len() <= known || !ids.starts_with(&self.tokens) {
+            self.reset();
+            return self.prefill(ids);
+        }
+        self.prefill(&ids[known..])
+    }
+
+    /// Processes one token and gives the logits after it.
+    ///
+    /// # Errors
+    /// As [`Session::prefill`].
+    pub fn decode(&mut self, id: u32) -> Result<&[f32], Error> {
+        self.check(&[id])?;
+        let started = Instant::now();
+        self.run(&[id], Rows::All)?;
+        self.timings.decoded_tokens += 1;
+        self.timings.decode += started.elapsed();
+        Ok(&self.logits)
+    }
+
+    /// Processes tokens and gives the logits of every one, and the residual after each block if `hidden`.
+    ///
+    /// # Errors
+    /// As [`Session::prefill`].
+    pub fn evaluate(&mut self, ids: &[u32], hidden: bool) -> Result<Evaluation, Error> {
+        self.check(ids)?;
+        let hyper = self.model.description().hyper();
+        let (layers, width, vocabulary) = (hyper.layers, hyper.embedding as usize, hyper.vocabulary as usize);
+        let mut all = Evaluation { logits: Vec::new(), hidden: vec![Vec::new(); if hidden { layers as usize } else { 0 }] };
+        for piece in ids.chunks(self.options.ubatch as usize) {
+            let batch = Batch { hidden, ..self.batch(piece.len() as u64, Rows::All) };
+            let tickets = self.submit(batch, piece)?;
+            let Some((_, runner)) = self.runners.last_mut() else { continue };
+            let start = all.logits.len();
+            all.logits.resize(start + piece.len() * vocabulary, 0.0);
+            runner.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut all.logits[start..]))?;
+            for (layer, rows) in all.hidden.iter_mut().enumerate() {
+                let start = rows.len();
+                rows.resize(start + piece.len() * width, 0.0);
+                let name = names::hidden(layer as u64);
+                runner.output(&tickets, &name, bytemuck::cast_slice_mut(&mut rows[start..]))?;
+            }
+            self.tokens.extend_from_slice(piece);
+        }
+        if let Some(last) = all.logits.len().checked_sub(vocabulary) {
+            self.logits.copy_from_slice(&all.logits[last..]);
+        }
+        Ok(all)
+    }
+
+    /// The plan of a ubatch of this many tokens. Compiles it if need be.
+    ///
+    /// # Errors
+    /// No plan covers the model's graph, or a device refused it.
+    pub fn plan(&mut self, tokens: u64) -> Result<Arc<Plan>, Error> {
+        let rows = if tokens == 1 { Rows::All } else { Rows::Some(1) };
+        let batch = self.batch(tokens, rows);
+        self.runner(batch)?;
+        let plan = self.runners.last().map(|(_, runner)| Arc::clone(runner.plan()));
+        plan.ok_or(Error::EmptyPrompt)
+    }
+
+    fn batch(&self, tokens: u64, rows: Rows) -> Batch {
+        let (cells, cache) = (self.context, self.options.cache);
+        Batch { tokens, segments: 1, rows, cells, slots: 1, cache, hidden: false }
+    }
+
+    fn check(&self, ids: &[u32]) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Err(Error::EmptyPrompt);
+        }
+        let limit = self.model.description().hyper().vocabulary;
+        if let Some(id) = ids.iter().find(|id| u64::from(**id) >= limit) {
+            return Err(Error::Token { id: *id, limit });
+        }
+        let asked = (self.tokens.len() + ids.len()) as u64;
+        if asked > self.context { Err(Error::Context { asked, context: self.context }) } else { Ok(()) }
+    }
+
+    /// Runs one ubatch and fetches the last row's logits if there are any.
+    fn run(&mut self, ids: &[u32], rows: Rows) -> Result<(), Error> {
+        let batch = self.batch(ids.len() as u64, rows);
+        let tickets = self.submit(batch, ids)?;
+        if rows != Rows::None
+            && let Some((_, runner)) = self.runners.last_mut()
+        {
+            runner.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut self.logits))?;
+        }
+        self.tokens.extend_from_slice(ids);
+        Ok(())
+    }
+
+    fn submit(&mut self, batch: Batch, ids: &[u32]) -> Result<weft_core::run::Tickets, Error> {
+        if self.cancel.0.swap(false, Ordering::Relaxed) {
+            return Err(Error::Cancelled { position: self.tokens.len() as u64 });
+        }
+        self.runner(batch)?;
+        let position = self.tokens.len() as u64;
+        self.inputs.fill(ids, position, batch.rows);
+        let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
+        let graph = Arc::clone(&runner.plan().graph);
+        let given = self.inputs.given(&graph);
+        let outcome = runner.run(&given, Some(&self.cancel.0));
+        outcome.map_err(|error| {
+            // The recurrent state may be half written.
+            self.tokens.clear();
+            self.cancel.0.store(false, Ordering::Relaxed);
+            Error::from(error)
+        })
+    }
+
+    /// Makes the runner of a batch the last of the list.
+    fn runner(&mut self, batch: Batch) -> Result<(), Error> {
+        if self.runners.last().is_some_and(|(last, _)| *last == batch) {
+            return Ok(());
+        }
+        if let Some(at) = self.runners.iter().position(|(known, _)| *known == batch) {
+            let found = self.runners.remove(at);
+            self.runners.push(found);
+            return Ok(());
+        }
+        let started = Instant::now();
+        let graph = Arc::new(self.model.description().graph(&batch)?);
+        let options = PlanOptions {
+            exact: self.options.exact,
+            disabled: self.options.disabled_rules.clone(),
+            ..PlanOptions::default()
+        };
+        let (model, states) = (&self.model, &mut self.states);
+        let runner = Runner::prepare(&graph, model.backends(), &options, |plan| {
+            model.buffers(plan, |device, name, bytes| {
+                if let Some(known) = states.get(&(device, name.to_owned())) {
+                    return Ok(known.clone());
+                }
+                let buffer = model.backends()[device].allocate(name, bytes)?;
+                states.insert((device, name.to_owned()), buffer.clone());
+                Ok(buffer)
+            })
+        })?;
+        if self.runners.len() == KEPT_PLANS {
+            self.runners.remove(0);
+        }
+        self.runners.push((batch, runner));
+        self.timings.planning += started.elapsed();
+        Ok(())
+    }
+}
+
+/// Bytes of caches and recurrent states of one sequence with this context.
+///
+/// # Errors
+/// The model's tensors do not fit its metadata.
+pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
+    let batch = Batch { tokens: 1, segments: 1, rows: Rows::All, cells: context, slots: 1, cache, hidden: false };
+    let graph = model.description().graph(&batch)?;
+    let states = graph.storages.iter().filter(|s| s.owner == Owner::State);
+    Ok(states.fold(0u64, |sum, s| sum.saturating_add(s.bytes)))
+}

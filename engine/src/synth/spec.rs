@@ -1,0 +1,214 @@
+//! What to make: architecture, shape, weight types, seed.
+
+use super::{SynthError, Weights};
+
+/// The architectures that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynthArch {
+    /// Gated-DeltaNet layers with a gated attention layer after every few of them.
+    Qwen35,
+    /// Attention layers with normed queries and keys.
+    Qwen3,
+    /// Plain attention layers.
+    Llama,
+}
+
+impl SynthArch {
+    /// The architecture of a name such as `qwen35`.
+    ///
+    /// # Errors
+    /// [`SynthError::Arch`]
+    pub fn from_name(name: &str) -> Result<Self, SynthError> {
+        [Self::Qwen35, Self::Qwen3, Self::Llama]
+            .into_iter()
+            .find(|arch| arch.name() == name)
+            .ok_or_else(|| SynthError::Arch { name: name.to_owned() })
+    }
+
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Qwen35 => "qwen35",
+            Self::Qwen3 => "qwen3",
+            Self::Llama => "llama",
+        }
+    }
+}
+
+/// Extents of a model. The fields that only hybrids have are not read for the others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// Width of the residual stream.
+    pub embedding: u32,
+    /// Layers, a draft layer aside.
+    pub layers: u32,
+    /// Inner width of the feed-forward network.
+    pub feed_forward: u32,
+    /// Query heads of attention layers.
+    pub heads: u32,
+    /// Key and value heads of attention layers.
+    pub kv_heads: u32,
+    /// Width of those heads.
+    pub head_width: u32,
+    /// How much of a head is rotated.
+    pub rope_width: u32,
+    /// Rows of the embedding: tokens and padding.
+    pub vocabulary: u32,
+    /// Whether the output head is the embedding.
+    pub tied: bool,
+    /// Key heads of delta layers.
+    pub key_heads: u32,
+    /// Value heads of delta layers.
+    pub value_heads: u32,
+    /// Width of the heads of delta layers.
+    pub state_width: u32,
+    /// Every so many layers, one is an attention layer.
+    pub interval: u32,
+    /// Whether a draft (MTP) layer follows.
+    pub draft: bool,
+}
+
+const fn hybrid(embedding: u32, layers: u32, feed_forward: u32, heads: [u32; 2], value_heads: u32) -> Shape {
+    Shape {
+        embedding,
+        layers,
+        feed_forward,
+        heads: heads[0],
+        kv_heads: heads[1],
+        head_width: 256,
+        rope_width: 64,
+        vocabulary: 248_320,
+        tied: true,
+        key_heads: 16,
+        value_heads,
+        state_width: 128,
+        interval: 4,
+        draft: false,
+    }
+}
+
+const fn dense(embedding: u32, layers: u32, feed_forward: u32, heads: [u32; 2], head_width: u32) -> Shape {
+    Shape {
+        head_width,
+        rope_width: head_width,
+        vocabulary: 151_936,
+        ..hybrid(embedding, layers, feed_forward, heads, 16)
+    }
+}
+
+const TINY_HYBRID: Shape = Shape {
+    head_width: 64,
+    rope_width: 16,
+    vocabulary: 512,
+    tied: false,
+    key_heads: 4,
+    state_width: 32,
+    ..hybrid(256, 4, 512, [4, 2], 8)
+};
+
+const TINY_DENSE: Shape = Shape { vocabulary: 512, tied: false, ..dense(256, 4, 512, [4, 2], 64) };
+
+/// Shapes by architecture and name.
+const SHAPES: [(SynthArch, &str, Shape); 17] = [
+    (SynthArch::Qwen35, "tiny", TINY_HYBRID),
+    (SynthArch::Qwen35, "0.8b", hybrid(1024, 24, 3584, [8, 2], 16)),
+    (SynthArch::Qwen35, "2b", hybrid(2048, 24, 6144, [8, 2], 16)),
+    (SynthArch::Qwen35, "4b", hybrid(2560, 32, 9216, [16, 4], 32)),
+    (SynthArch::Qwen35, "9b", Shape { tied: false, ..hybrid(4096, 32, 12_288, [16, 4], 32) }),
+    (SynthArch::Qwen35, "27b", Shape { tied: false, ..hybrid(5120, 64, 17_408, [24, 4], 48) }),
+    (SynthArch::Qwen3, "tiny", TINY_DENSE),
+    (SynthArch::Qwen3, "0.6b", dense(1024, 28, 3072, [16, 8], 128)),
+    (SynthArch::Qwen3, "1.7b", dense(2048, 28, 6144, [16, 8], 128)),
+    (SynthArch::Qwen3, "4b", dense(2560, 36, 9728, [32, 8], 128)),
+    (SynthArch::Qwen3, "8b", Shape { tied: false, ..dense(4096, 36, 12_288, [32, 8], 128) }),
+    (SynthArch::Qwen3, "14b", Shape { tied: false, ..dense(5120, 40, 17_408, [40, 8], 128) }),
+    (SynthArch::Qwen3, "32b", Shape { tied: false, ..dense(5120, 64, 25_600, [64, 8], 128) }),
+    (SynthArch::Llama, "tiny", TINY_DENSE),
+    (SynthArch::Llama, "135m", Shape { vocabulary: 49_152, ..dense(576, 30, 1536, [9, 3], 64) }),
+    (SynthArch::Llama, "1b", Shape { vocabulary: 128_256, ..dense(2048, 16, 8192, [32, 8], 64) }),
+    (
+        SynthArch::Llama,
+        "8b",
+        Shape { vocabulary: 128_256, tied: false, ..dense(4096, 32, 14_336, [32, 8], 128) },
+    ),
+];
+
+/// A model to make. Fields may be changed after [`SynthSpec::named`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SynthSpec {
+    /// The architecture.
+    pub arch: SynthArch,
+    /// The extents.
+    pub shape: Shape,
+    /// The types of the matrices.
+    pub weights: Weights,
+    /// Another seed gives other weights.
+    pub seed: u64,
+}
+
+impl SynthSpec {
+    /// A model by names: architecture (`qwen35`), size (`0.8b`) and weights (`Q4_K_M`), with seed 0.
+    ///
+    /// # Errors
+    /// [`SynthError::Arch`], [`SynthError::Size`], [`SynthError::Weights`]
+    pub fn named(arch: &str, size: &str, weights: &str) -> Result<Self, SynthError> {
+        let arch = SynthArch::from_name(arch)?;
+        let of_arch = || SHAPES.iter().filter(|row| row.0 == arch);
+        let row = of_arch().find(|row| row.1.eq_ignore_ascii_case(size)).ok_or_else(|| SynthError::Size {
+            arch: arch.name(),
+            name: size.to_owned(),
+            known: of_arch().map(|row| row.1).collect::<Vec<_>>().join(", "),
+        })?;
+        Ok(Self { arch, shape: row.2, weights: Weights::from_name(weights)?, seed: 0 })
+    }
+
+    /// Whether layer `index` is an attention layer.
+    pub fn is_attention(&self, index: u32) -> bool {
+        self.arch != SynthArch::Qwen35
+            || index >= self.shape.layers
+            || (index + 1).is_multiple_of(self.shape.interval)
+    }
+
+    /// Whether a draft layer follows the others.
+    pub fn has_draft(&self) -> bool {
+        self.arch == SynthArch::Qwen35 && self.shape.draft
+    }
+
+    /// Checks the extents, so that every product of them is small enough.
+    pub(super) fn check(&self) -> Result<(), SynthError> {
+        let shape = &self.shape;
+        let extents = [
+            ("embedding", shape.embedding),
+            ("layers", shape.layers),
+            ("feed_forward", shape.feed_forward),
+            ("heads", shape.heads),
+            ("kv_heads", shape.kv_heads),
+            ("head_width", shape.head_width),
+            ("rope_width", shape.rope_width),
+            ("key_heads", shape.key_heads),
+            ("value_heads", shape.value_heads),
+            ("state_width", shape.state_width),
+            ("interval", shape.interval),
+        ];
+        for (what, extent) in extents {
+            require(what, extent, (1..=1 << 20).contains(&extent), "between 1 and 1048576")?;
+        }
+        require("layers", shape.layers, shape.layers <= 1024, "1024 at most")?;
+        let vocabulary = 259..=1 << 24;
+        require(
+            "vocabulary",
+            shape.vocabulary,
+            vocabulary.contains(&shape.vocabulary),
+            "between 259 and 16777216",
+        )?;
+        require("heads", shape.heads, shape.heads.is_multiple_of(shape.kv_heads), "a multiple of kv_heads")?;
+        let fits = shape.rope_width <= shape.head_width && shape.rope_width.is_multiple_of(2);
+        require("rope_width", shape.rope_width, fits, "even and at most head_width")?;
+        let fits = shape.value_heads.is_multiple_of(shape.key_heads);
+        require("value_heads", shape.value_heads, fits, "a multiple of key_heads")
+    }
+}
+
+fn require(what: &'static str, got: u32, holds: bool, want: &'static str) -> Result<(), SynthError> {
+    if holds { Ok(()) } else { Err(SynthError::Shape { what, got: got.into(), want }) }
+}

@@ -1,0 +1,131 @@
+//! The tensors of each architecture, in the order of the file.
+
+use weft_core::graph::DType;
+
+use super::spec::{SynthArch, SynthSpec};
+use super::weights::Role;
+
+/// One tensor to make.
+pub(super) struct Planned {
+    pub(super) name: String,
+    pub(super) dtype: DType,
+    /// Innermost first.
+    pub(super) extents: Vec<u64>,
+    pub(super) fill: Fill,
+}
+
+/// How the values of a tensor are spread.
+#[derive(Clone, Copy)]
+pub(super) enum Fill {
+    /// Normal around 0.
+    Matrix { deviation: f32 },
+    /// Normal around 1 with deviation 0.1.
+    Norm,
+    /// `ssm_a`: from −8 to −0.5, a quarter of the heads in each octave.
+    Decay,
+    /// `ssm_dt.bias`: evenly from −4.5 to −1, so that a head forgets between a hundredth and a few times per token.
+    TimeStep,
+}
+
+/// All tensors of a checked specification.
+pub(super) fn planned(spec: &SynthSpec) -> Vec<Planned> {
+    let mut table = Table { spec, tensors: Vec::new() };
+    let shape = &spec.shape;
+    let (width, vocabulary) = (shape.embedding.into(), shape.vocabulary.into());
+    let embedding = if shape.tied { Role::Head } else { Role::Plain };
+    table.matrix("token_embd.weight".into(), width, vocabulary, embedding);
+    table.norm("output_norm.weight".into(), width);
+    if !shape.tied {
+        table.matrix("output.weight".into(), width, vocabulary, Role::Head);
+    }
+    for layer in 0..shape.layers {
+        table.layer(layer);
+    }
+    if spec.has_draft() {
+        table.layer(shape.layers);
+        let name = |part: &str| format!("blk.{}.nextn.{part}.weight", shape.layers);
+        table.matrix(name("eh_proj"), 2 * width, width, Role::Plain);
+        for part in ["enorm", "hnorm", "shared_head_norm"] {
+            table.norm(name(part), width);
+        }
+    }
+    table.tensors
+}
+
+struct Table<'a> {
+    spec: &'a SynthSpec,
+    tensors: Vec<Planned>,
+}
+
+impl Table<'_> {
+    fn push(&mut self, name: String, dtype: DType, extents: Vec<u64>, fill: Fill) {
+        self.tensors.push(Planned { name, dtype, extents, fill });
+    }
+
+    /// `rows` rows of `row` values whose products with a vector of unit values have deviation 1.
+    fn matrix(&mut self, name: String, row: u64, rows: u64, role: Role) {
+        let deviation = 1.0 / (row as f32).sqrt();
+        let dtype = self.spec.weights.of(role, row);
+        self.push(name, dtype, vec![row, rows], Fill::Matrix { deviation });
+    }
+
+    fn norm(&mut self, name: String, width: u64) {
+        self.push(name, DType::F32, vec![width], Fill::Norm);
+    }
+
+    fn layer(&mut self, layer: u32) {
+        let shape = self.spec.shape;
+        let name = |part: &str| format!("blk.{layer}.{part}");
+        let (width, inner): (u64, u64) = (shape.embedding.into(), shape.feed_forward.into());
+        let layers = shape.layers + u32::from(self.spec.has_draft());
+        let sensitive = Role::Sensitive { layer, layers };
+
+        self.norm(name("attn_norm.weight"), width);
+        if self.spec.is_attention(layer) {
+            self.attention(layer, sensitive);
+        } else {
+            self.delta(layer, sensitive);
+        }
+        let second = if self.spec.arch == SynthArch::Qwen35 { "post_attention_norm" } else { "ffn_norm" };
+        self.norm(name(&format!("{second}.weight")), width);
+        self.matrix(name("ffn_gate.weight"), width, inner, Role::Plain);
+        self.matrix(name("ffn_up.weight"), width, inner, Role::Plain);
+        self.matrix(name("ffn_down.weight"), inner, width, sensitive);
+    }
+
+    fn attention(&mut self, layer: u32, sensitive: Role) {
+        let shape = self.spec.shape;
+        let name = |part: &str| format!("blk.{layer}.{part}.weight");
+        let (width, head): (u64, u64) = (shape.embedding.into(), shape.head_width.into());
+        let (queries, keys) = (head * u64::from(shape.heads), head * u64::from(shape.kv_heads));
+        // Each query head of a hybrid is followed by its gate.
+        let gated = if self.spec.arch == SynthArch::Qwen35 { 2 * queries } else { queries };
+        self.matrix(name("attn_q"), width, gated, Role::Plain);
+        self.matrix(name("attn_k"), width, keys, Role::Plain);
+        self.matrix(name("attn_v"), width, keys, sensitive);
+        self.matrix(name("attn_output"), queries, width, Role::Plain);
+        if self.spec.arch != SynthArch::Llama {
+            self.norm(name("attn_q_norm"), head);
+            self.norm(name("attn_k_norm"), head);
+        }
+    }
+
+    fn delta(&mut self, layer: u32, sensitive: Role) {
+        let shape = self.spec.shape;
+        let name = |part: &str| format!("blk.{layer}.{part}");
+        let (width, state): (u64, u64) = (shape.embedding.into(), shape.state_width.into());
+        let heads = u64::from(shape.value_heads);
+        let (keys, values) = (state * u64::from(shape.key_heads), state * heads);
+        let channels = 2 * keys + values;
+        self.matrix(name("attn_qkv.weight"), width, channels, sensitive);
+        self.matrix(name("attn_gate.weight"), width, values, Role::Plain);
+        let taps = vec![super::keys::CONVOLUTION.into(), channels];
+        self.push(name("ssm_conv1d.weight"), DType::F32, taps, Fill::Matrix { deviation: 0.5 });
+        self.push(name("ssm_dt.bias"), DType::F32, vec![heads], Fill::TimeStep);
+        self.push(name("ssm_a"), DType::F32, vec![heads], Fill::Decay);
+        self.matrix(name("ssm_beta.weight"), width, heads, Role::Plain);
+        self.matrix(name("ssm_alpha.weight"), width, heads, Role::Plain);
+        self.norm(name("ssm_norm.weight"), state);
+        self.matrix(name("ssm_out.weight"), values, width, Role::Plain);
+    }
+}

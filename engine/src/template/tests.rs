@@ -1,0 +1,181 @@
+//! Renderings against Jinja2's own, and templates that mean harm.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::{ChatTemplate, Message, RenderOptions, TemplateError};
+
+const AGENT: &str = include_str!("tests/agent.jinja");
+const BLOCKS: &str = include_str!("tests/blocks.jinja");
+/// The template of the default model, as its file carries it.
+const TALES: &str = "{%- for message in messages %}{{- '<|im_start|>' + message.role + '\\n' + message.content + \
+                     '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}\
+                     {%- endif %}";
+
+fn prompt() -> RenderOptions {
+    RenderOptions { add_generation_prompt: true, ..RenderOptions::default() }
+}
+
+fn question(text: &str) -> [Message; 1] {
+    [Message::new("user", text)]
+}
+
+/// Renders a template without variables.
+fn rendered(source: &str) -> Result<String, TemplateError> {
+    ChatTemplate::new(Some(source), "<s>", "</s>")?.render(&question("hello"), &prompt())
+}
+
+#[test]
+fn conversations_give_what_jinja2_gives() {
+    let stored: Value = serde_json::from_str(include_str!("tests/conversation.json")).unwrap();
+    let cases = stored["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 14);
+    for case in cases {
+        let source = if case["template"] == "agent.jinja" { AGENT } else { BLOCKS };
+        let template = ChatTemplate::new(Some(source), "<s>", "</s>").unwrap();
+        let messages: Vec<Message> = serde_json::from_value(case["messages"].clone()).unwrap();
+        let options = RenderOptions {
+            add_generation_prompt: case["add_generation_prompt"].as_bool().unwrap(),
+            variables: case["variables"].as_object().unwrap().clone(),
+            now: Some(UNIX_EPOCH + Duration::from_secs(1_796_132_700)),
+        };
+        let expected = match case["refused"].as_str() {
+            Some(message) => Err(TemplateError::Refused { message: message.to_owned() }),
+            None => Ok(case["rendered"].as_str().unwrap().to_owned()),
+        };
+        assert_eq!(template.render(&messages, &options), expected, "{}", case["name"]);
+    }
+}
+
+#[test]
+fn the_default_models_template_is_chatml_as_is_the_fallback() {
+    let own = ChatTemplate::new(Some(TALES), "<|endoftext|>", "<|im_end|>").unwrap();
+    let fallback = ChatTemplate::new(None, "", "").unwrap();
+    assert!(fallback.is_fallback() && !own.is_fallback());
+    let messages = question("Tell me a story about a shy dragon.");
+    let expected = "<|im_start|>user\nTell me a story about a shy dragon.<|im_end|>\n<|im_start|>assistant\n";
+    assert_eq!(own.render(&messages, &prompt()).unwrap(), expected);
+    assert_eq!(fallback.render(&messages, &prompt()).unwrap(), expected);
+    let closed = "<|im_start|>user\nTell me a story about a shy dragon.<|im_end|>\n";
+    assert_eq!(own.render(&messages, &RenderOptions::default()).unwrap(), closed);
+    assert_eq!(fallback.render(&messages, &RenderOptions::default()).unwrap(), closed);
+}
+
+#[test]
+fn template_text_in_a_message_stays_text() {
+    let nasty = "{{ 7 * 7 }} {% for x in y %} <b> & \"quotes\"";
+    let text = ChatTemplate::new(None, "", "").unwrap().render(&question(nasty), &prompt()).unwrap();
+    assert!(text.contains(nasty));
+}
+
+#[test]
+fn generation_marks_and_loop_controls_are_understood() {
+    let source = "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}";
+    assert_eq!(rendered(source).unwrap(), "hello");
+    let source = "{% for i in range(9) %}{% if i == 2 %}{% continue %}{% elif i == 5 %}{% break %}{% endif %}{{ i }}{% endfor %}";
+    assert_eq!(rendered(source).unwrap(), "0134");
+}
+
+#[test]
+fn json_follows_its_arguments() {
+    let options = RenderOptions {
+        variables: json!({"x": {"b": [1, {"é": "\u{1}😀/"}], "a": []}}).as_object().unwrap().clone(),
+        ..prompt()
+    };
+    let cases = [
+        ("{{ x|tojson }}", r#"{"b": [1, {"é": "\u0001😀/"}], "a": []}"#),
+        ("{{ x|tojson(sort_keys=true) }}", r#"{"a": [], "b": [1, {"é": "\u0001😀/"}]}"#),
+        ("{{ x.b[1]|tojson(ensure_ascii=true) }}", r#"{"\u00e9": "\u0001\ud83d\ude00/"}"#),
+        ("{{ x|tojson(separators=(',', ':')) }}", r#"{"b":[1,{"é":"\u0001😀/"}],"a":[]}"#),
+        ("{{ x.b|tojson(indent=1) }}", "[\n 1,\n {\n  \"é\": \"\\u0001😀/\"\n }\n]"),
+    ];
+    for (source, expected) in cases {
+        let template = ChatTemplate::new(Some(source), "", "").unwrap();
+        assert_eq!(template.render(&question(""), &options).unwrap(), expected);
+    }
+    assert!(matches!(rendered("{{ nothing|tojson }}"), Err(TemplateError::Render { .. })));
+    assert!(matches!(rendered("{{ 1|tojson(sideways=true) }}"), Err(TemplateError::Render { .. })));
+}
+
+#[test]
+fn errors_say_where() {
+    let error = ChatTemplate::new(Some("a\n{% if %}"), "", "").err().unwrap();
+    assert!(matches!(error, TemplateError::Syntax { line: 2, .. }), "{error}");
+    let error = rendered("a\n\n{{ messages[0].tool.name }}").unwrap_err();
+    assert!(matches!(error, TemplateError::Render { line: 3, .. }), "{error}");
+    assert!(matches!(rendered("{{ no_function() }}"), Err(TemplateError::Render { line: 1, .. })));
+    let long = " ".repeat((1 << 20) + 1);
+    assert!(matches!(ChatTemplate::new(Some(&long), "", ""), Err(TemplateError::TooLong { .. })));
+}
+
+#[test]
+fn templates_that_mean_harm_end_in_an_error() {
+    let sources = [
+        "{% for i in range(1000000000) %}{{ i }}{% endfor %}",
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{{ 'x' * 100000000000 }}",
+        "{% set ns = namespace(x='aaaaaaaaaaaaaaaa') %}{% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+        "{% set ns = namespace(x=[1,2,3,4]) %}{% for i in range(64) %}{% set ns.x = ns.x + ns.x %}{% endfor %}{{ ns.x }}",
+        "{% set ns = namespace(x='aa') %}{% for i in range(64) %}{% set ns.x = ns.x.replace('a', 'aaaaaaaa') %}{% endfor %}",
+        "{% set ns = namespace(x='aa') %}{% for i in range(64) %}{% set ns.x = ns.x|replace('a', 'aaaaaaaa') %}{% endfor %}",
+        "{% set ns = namespace(x='a') %}{% for i in range(64) %}{% set ns.x = [ns.x, ns.x]|tojson %}{% endfor %}",
+        "{% set ns = namespace(x=[1]) %}{% for i in range(64) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x|tojson }}",
+        "{% set ns = namespace(x=[1]) %}{% for i in range(64) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
+        "{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}",
+        "{% macro f(n) %}{% for i in range(99) %}{{ f(n + 1) }}{% endfor %}{% endmacro %}{{ f(0) }}",
+        "{% include 'chat' %}",
+        "{% include '/etc/passwd' %}",
+        "{% extends 'chat' %}",
+        "{% import 'os' as os %}{{ os.system('true') }}",
+        "{{ ''.__class__.__mro__ }}{{ messages.__init__.__globals__ }}",
+        "{{ [1]|tojson(indent=99999999999) }}",
+        "{{ '%99999999999d' | format(1) }}",
+        "{{ 'x'.center(99999999999) }}",
+        "{{ 'a'|indent(99999999999, true) }}",
+        "{{ range(0, 99999999999)|list }}",
+        "{{ 9 ** 9 ** 9 ** 9 }}",
+        "{{ [[1] * 99999999999] }}",
+        "{{ lipsum(99999) }}",
+        "{{ strftime_now('%') }}{{ strftime_now('%Y' * 100000000) }}",
+    ];
+    for source in sources {
+        let start = Instant::now();
+        let outcome = rendered(source);
+        let elapsed = start.elapsed();
+        println!("{elapsed:?} {:?} {source}", outcome.as_ref().map(String::len));
+        assert!(outcome.is_err(), "{source}");
+        assert!(elapsed < Duration::from_secs(20), "{source} took {elapsed:?}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_without_exhausting_the_stack() {
+    for (open, close) in [("{{ (", ""), ("{% if true %}", ""), ("{{ [", "] }}"), ("{{ not ", "x }}"), ("{{ -", "1 }}")] {
+        let body = open.trim_start_matches("{{ ").trim_start_matches("{%");
+        for depth in [100, 1_000, 50_000] {
+            let repeated = if open.starts_with("{%") { open.repeat(depth) } else { format!("{{{{ {}", body.repeat(depth)) };
+            // Either way is well: what counts is that an answer comes back.
+            let _ = rendered(&(repeated + close));
+        }
+    }
+    let _ = rendered(&format!("{{{{ x{} }}}}", ".a".repeat(100_000)));
+    let _ = rendered(&format!("{{{{ 1{} }}}}", " + 1".repeat(100_000)));
+    let _ = rendered(&format!("{{{{ 1{} }}}}", "|abs".repeat(100_000)));
+    let _ = rendered(&"{{ 1 }}".repeat(100_000));
+}
+
+#[test]
+fn a_long_conversation_stays_within_its_budget() {
+    let template = ChatTemplate::new(Some(AGENT), "", "").unwrap();
+    let mut messages = Vec::new();
+    for turn in 0..3000 {
+        messages.push(Message::new("user", format!("Question {turn}: {}", "word ".repeat(100))));
+        messages.push(Message::new("assistant", format!("<think>\nso\n</think>\n\n{}", "answer ".repeat(200))));
+    }
+    let start = Instant::now();
+    let text = template.render(&messages, &prompt()).unwrap();
+    println!("{} messages, {} bytes: {:?}", messages.len(), text.len(), start.elapsed());
+    assert!(text.len() > 5_000_000);
+}
