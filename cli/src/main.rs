@@ -1,1 +1,64 @@
-fn main() {}
+//! The `weft` command: runs hybrid Gated-DeltaNet language models from GGUF files.
+
+mod args;
+mod chat;
+mod info;
+mod interrupt;
+mod logits;
+mod plan;
+mod report;
+mod run;
+mod synth;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Runs hybrid Gated-DeltaNet language models (Qwen3.5 and its relatives) and plain transformers from GGUF files.
+///
+/// Without -m, a small story-telling model that is part of the program is used:
+///
+///   weft run "Tell me a story about a shy dragon."
+///
+/// Exit codes: 0 done, 1 failed while running, 2 bad arguments or a bad file.
+#[derive(Parser)]
+#[command(name = "weft", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Answer one prompt and print the text as it comes.
+    Run(run::RunArgs),
+    /// Talk over several turns. Ctrl-C stops an answer, Ctrl-D or /exit ends the talk.
+    Chat(chat::ChatArgs),
+    /// Show what is in a file: metadata, tensors, and the memory that contexts need.
+    Info(info::InfoArgs),
+    /// Show how a model would be run: dispatches, fusions, memory, and why.
+    Plan(plan::PlanArgs),
+    /// Write the logits of given token ids to a file: for comparisons with other engines.
+    Logits(logits::LogitsArgs),
+    /// Write a model of random weights: for planning and measuring without a download.
+    Synth(synth::SynthArgs),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Chat(args) => chat::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Logits(args) => logits::run(&args),
+        Command::Synth(args) => synth::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of a pipe has gone: nothing is wrong.
+        Err(error) if report::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::error(&error);
+            ExitCode::from(report::exit_code(&error))
+        }
+    }
+}

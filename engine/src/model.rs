@@ -2,14 +2,14 @@
 
 use crate::Error;
 use crate::gguf::{Gguf, HostBytes};
-use crate::models::Description;
+use crate::models::{Batch, Description, Rows};
 use crate::template::ChatTemplate;
 use crate::tokenizer::{Tokenizer, TokenizerOptions};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_core::backend::{Backend, Buffer, DeviceError};
-use weft_core::graph::{Owner, StorageId};
+use weft_core::graph::{DType, Owner, StorageId};
 use weft_core::plan::{Place, Plan};
 use weft_core::run::Buffers;
 
@@ -87,6 +87,25 @@ impl Model {
     /// Devices, the preferred first.
     pub fn backends(&self) -> &[Arc<dyn Backend>] {
         &self.backends
+    }
+
+    /// Puts all weights that the model's graph reads on the preferred device; else each goes there when it is first
+    /// needed. `progress` gets bytes done and bytes in all.
+    ///
+    /// # Errors
+    /// The device has no memory left.
+    pub fn load(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Error> {
+        let batch = Batch { tokens: 1, segments: 1, rows: Rows::All, cells: 1, slots: 1, cache: DType::F16, hidden: false };
+        let graph = self.description.graph(&batch)?;
+        let weights = || graph.storages.iter().filter(|s| s.owner == Owner::Weight);
+        let total = weights().map(|s| s.bytes).sum();
+        let mut done = 0;
+        for storage in weights().filter(|_| !self.backends.is_empty()) {
+            self.weight(0, &storage.name)?;
+            done += storage.bytes;
+            progress(done, total);
+        }
+        Ok(())
     }
 
     /// The buffers that a plan needs: weights from here, states from `states` by device and name.

@@ -91,7 +91,8 @@ fn a_renamed_shard_cannot_find_the_others() {
 #[test]
 fn shards_must_agree_on_their_number_order_and_tensors() {
     let folder = own_folder();
-    let cases: [(&str, fn(&mut GgufWriter)); 3] = [
+    type Edit = fn(&mut GgufWriter);
+    let cases: [(&str, Edit); 3] = [
         ("split.no", |writer| writer.set("split.no", 2u16)),
         ("split.count", |writer| writer.set("split.count", 4u16)),
         ("split.tensors.count", |_| ()),

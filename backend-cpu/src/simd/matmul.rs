@@ -252,7 +252,7 @@ impl<T: Format, const SIGNED: bool, const HALVES: bool, const COLUMNS: usize> Ta
                     let blocks = (k - start).min(slab) / T::VALUES;
                     let from = from.add(start / T::VALUES * T::BYTES);
                     let (at, stride) = tail.group(from, stride, rows, (L::WIDTH, blocks * T::BYTES));
-                    let ahead = at.wrapping_add(L::WIDTH * stride);
+                    let ahead = at.wrapping_add(2 * L::WIDTH * stride);
                     let mut source = Rows { at, stride, ahead };
                     for _ in 0..blocks {
                         T::unpack::<L>(&mut source, &mut dots);

@@ -18,11 +18,11 @@ const CHATML: &str = "{% for message in messages %}{{ '<|im_start|>' + message.r
 /// Longest template read, in bytes.
 const SOURCE_LIMIT: usize = 1 << 17;
 /// Steps granted to every rendering: one for an instruction or for 64 bytes of text.
-const BASE_BUDGET: u64 = 200_000;
+const BASE_BUDGET: u64 = 100_000;
 /// Steps granted for each message.
 const MESSAGE_BUDGET: u64 = 500;
-/// Steps granted for each 16 bytes of text in the messages and variables.
-const TEXT_BUDGET: u64 = 1;
+/// A step is granted for this many bytes of text in the messages and variables, which pays for going over them 16 times.
+const BYTES_PER_STEP: u64 = 4;
 /// Most steps ever granted. As a step also pays for 64 bytes, this bounds the memory to about half a gibibyte.
 const BUDGET_LIMIT: u64 = 8_000_000;
 
@@ -77,7 +77,7 @@ impl ChatTemplate {
         let bytes: usize = messages.iter().map(Message::weight).sum::<usize>() + map_weight(&options.variables);
         let budget = BASE_BUDGET
             .saturating_add(MESSAGE_BUDGET.saturating_mul(messages.len() as u64))
-            .saturating_add(TEXT_BUDGET.saturating_mul(bytes as u64 / 16))
+            .saturating_add(bytes as u64 / BYTES_PER_STEP)
             .min(BUDGET_LIMIT);
         with_stack(stack_for_steps(budget), || self.render_here(messages, options, budget))?
     }

@@ -7,6 +7,7 @@ mod ends;
 mod error;
 mod family;
 mod pieces;
+mod read;
 mod special;
 mod text;
 mod vocabulary;

@@ -1,0 +1,169 @@
+//! Arguments that several commands share.
+
+use crate::report;
+use anyhow::{Context, bail};
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
+use weft::Model;
+use weft::backends::{self, BackendOptions};
+use weft::sampling::SamplingParams;
+use weft::session::{GenerateOptions, SessionOptions};
+use weft_core::graph::DType;
+
+/// Which model, on what.
+#[derive(Args, Clone)]
+pub struct ModelArgs {
+    /// GGUF file; of a split model any part. Without it, the model inside this program.
+    #[arg(short, long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Where to run: auto takes the best that is found.
+    #[arg(long, default_value = "auto", value_name = "NAME")]
+    pub backend: String,
+    /// CPU threads; 0 takes one per processor.
+    #[arg(short, long, default_value_t = 0)]
+    pub threads: usize,
+}
+
+impl ModelArgs {
+    /// Opens devices and file, and puts the weights on the device.
+    pub fn open(&self) -> anyhow::Result<Arc<Model>> {
+        let backends = backends::open(&self.backend, &BackendOptions { threads: self.threads })?;
+        let model = match &self.model {
+            Some(path) => Model::open(path, backends)?,
+            None => embedded(backends)?,
+        };
+        let bar = report::bar("loading", 0);
+        model.load(&mut |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        })?;
+        bar.finish_and_clear();
+        Ok(model)
+    }
+
+    /// The device in words.
+    pub fn device(model: &Model) -> String {
+        let first = model.backends().first();
+        first.map_or_else(String::new, |b| format!("{} ({})", b.name(), b.capabilities().device))
+    }
+}
+
+#[cfg(feature = "default-model")]
+fn embedded(backends: Vec<Arc<dyn weft_core::backend::Backend>>) -> anyhow::Result<Arc<Model>> {
+    Ok(Model::default_model(backends)?)
+}
+
+#[cfg(not(feature = "default-model"))]
+fn embedded(_: Vec<Arc<dyn weft_core::backend::Backend>>) -> anyhow::Result<Arc<Model>> {
+    bail!("this build has no model inside: name a GGUF file with -m")
+}
+
+/// How a session works.
+#[derive(Args, Clone)]
+pub struct SessionArgs {
+    /// Tokens of context; 0 takes what the model was made for.
+    #[arg(short, long, default_value_t = 0)]
+    pub ctx: u64,
+    /// Most tokens of a prompt that are processed at once.
+    #[arg(long, visible_alias = "ub", default_value_t = 512)]
+    pub ubatch: u64,
+    /// Type of cached keys and values: f16 or f32.
+    #[arg(long, default_value = "f16", value_name = "TYPE")]
+    pub cache_type: String,
+    /// Exact arithmetic: f32 throughout, no 8-bit products. Slower.
+    #[arg(long)]
+    pub exact: bool,
+}
+
+impl SessionArgs {
+    /// The session's options.
+    pub fn options(&self) -> anyhow::Result<SessionOptions> {
+        let cache = match DType::from_name(&self.cache_type) {
+            _ if self.exact => DType::F32,
+            Some(dtype) => dtype,
+            None => bail!("--cache-type {}: no such type; f16 and f32 are known", self.cache_type),
+        };
+        let exact = self.exact;
+        Ok(SessionOptions { context: self.ctx, ubatch: self.ubatch, cache, exact, ..SessionOptions::default() })
+    }
+}
+
+/// How tokens are chosen. Order: bias, penalties, top-k, top-p, min-p, temperature.
+#[derive(Args, Clone)]
+pub struct SamplingArgs {
+    /// Randomness; 0 always takes the likeliest token.
+    #[arg(long, visible_alias = "temp", default_value_t = 0.8)]
+    pub temperature: f32,
+    /// Keep only the k likeliest tokens; 0 keeps all.
+    #[arg(long, default_value_t = 40)]
+    pub top_k: u32,
+    /// Keep the likeliest tokens that together have this probability; 1 keeps all.
+    #[arg(long, default_value_t = 0.95)]
+    pub top_p: f32,
+    /// Drop tokens less likely than this share of the likeliest; 0 keeps all.
+    #[arg(long, default_value_t = 0.05)]
+    pub min_p: f32,
+    /// Divide the score of tokens seen lately; 1 does nothing.
+    #[arg(long, default_value_t = 1.0)]
+    pub repeat_penalty: f32,
+    /// Take this off the score of tokens seen lately.
+    #[arg(long, default_value_t = 0.0)]
+    pub presence_penalty: f32,
+    /// Take this off the score of tokens seen lately, once for each time.
+    #[arg(long, default_value_t = 0.0)]
+    pub frequency_penalty: f32,
+    /// How many tokens count as lately.
+    #[arg(long, default_value_t = 64)]
+    pub repeat_last_n: u32,
+    /// Add to a token's score: ID=VALUE. May be repeated.
+    #[arg(long, value_name = "ID=VALUE", value_parser = bias)]
+    pub logit_bias: Vec<(u32, f32)>,
+    /// Seed of the randomness; without it a new one each time.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Most tokens of the answer; 0 goes on until the model ends.
+    #[arg(short = 'n', long, default_value_t = 0)]
+    pub max_tokens: u64,
+    /// Text that ends the answer. May be repeated.
+    #[arg(long, value_name = "TEXT")]
+    pub stop: Vec<String>,
+    /// Go on after the model's own end token.
+    #[arg(long)]
+    pub ignore_eos: bool,
+}
+
+fn bias(text: &str) -> anyhow::Result<(u32, f32)> {
+    let (id, value) = text.split_once('=').context("write ID=VALUE")?;
+    Ok((id.trim().parse().context("the id is a whole number")?, value.trim().parse().context("the value is a number")?))
+}
+
+impl SamplingArgs {
+    /// The sampler's parameters. Padding rows of the head are never drawn.
+    pub fn params(&self, model: &Model) -> SamplingParams {
+        SamplingParams {
+            temperature: self.temperature,
+            top_k: self.top_k,
+            top_p: self.top_p,
+            min_p: self.min_p,
+            repeat_penalty: self.repeat_penalty,
+            presence_penalty: self.presence_penalty,
+            frequency_penalty: self.frequency_penalty,
+            penalty_last_n: self.repeat_last_n,
+            logit_bias: self.logit_bias.clone(),
+            seed: self.seed,
+            valid_ids: Some(model.tokenizer().valid_ids()),
+            ..SamplingParams::default()
+        }
+    }
+
+    /// When to stop.
+    pub fn generate(&self) -> GenerateOptions {
+        GenerateOptions {
+            max_tokens: self.max_tokens,
+            stops: self.stop.clone(),
+            ignore_end: self.ignore_eos,
+            ..GenerateOptions::default()
+        }
+    }
+}

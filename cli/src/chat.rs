@@ -1,0 +1,110 @@
+//! `weft chat`: several turns, with their history.
+
+use crate::args::{ModelArgs, SamplingArgs, SessionArgs};
+use crate::interrupt::Interrupt;
+use crate::report;
+use clap::Args;
+use std::io::{BufRead, IsTerminal, Write};
+use std::ops::ControlFlow;
+use weft::sampling::Sampler;
+use weft::session::{Finish, Session};
+use weft::template::{Message, RenderOptions};
+use weft::tokenizer::EncodeOptions;
+
+/// Arguments of `weft chat`.
+#[derive(Args)]
+#[command(after_help = "While talking: /reset forgets the conversation, /stats shows rates, /exit ends.")]
+pub struct ChatArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    session: SessionArgs,
+    #[command(flatten)]
+    sampling: SamplingArgs,
+    /// What the model is told before the conversation.
+    #[arg(long, value_name = "TEXT")]
+    system: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &ChatArgs) -> anyhow::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let model = args.model.open()?;
+    report::note(&format!("{} on {}", model.name(), ModelArgs::device(&model)));
+    let mut session = Session::new(&model, args.session.options()?)?;
+    let begin = || args.system.iter().map(|text| Message::new("system", text.as_str())).collect::<Vec<_>>();
+    let mut messages = begin();
+    let mut sampler = Sampler::new(args.sampling.params(&model))?;
+    let mut input = std::io::stdin().lock();
+    loop {
+        interrupt.clear();
+        if std::io::stdin().is_terminal() {
+            eprint!("> ");
+            std::io::stderr().flush()?;
+        }
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        match line.trim() {
+            "" => continue,
+            "/exit" | "/quit" => return Ok(()),
+            "/stats" => {
+                report::timings(session.timings());
+                continue;
+            }
+            "/reset" => {
+                session.reset();
+                messages = begin();
+                continue;
+            }
+            text => messages.push(Message::new("user", text)),
+        }
+        match answer(&model, &mut session, &mut sampler, &messages, args, &interrupt) {
+            Ok(text) => messages.push(Message::new("assistant", text)),
+            // A stopped prompt: the question goes, the conversation stays.
+            Err(error) if matches!(error.downcast_ref(), Some(weft::Error::Cancelled { .. })) => {
+                report::note("stopped");
+                messages.pop();
+            }
+            Err(error) if matches!(error.downcast_ref(), Some(weft::Error::Context { .. })) => {
+                report::error(&error);
+                report::note("/reset starts over");
+                messages.pop();
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn answer(
+    model: &weft::Model,
+    session: &mut Session,
+    sampler: &mut Sampler,
+    messages: &[Message],
+    args: &ChatArgs,
+    interrupt: &Interrupt,
+) -> anyhow::Result<String> {
+    let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
+    let text = model.template().render(messages, &options)?;
+    let ids = model.tokenizer().encode(&text, EncodeOptions { add_special: false, parse_special: true })?;
+    interrupt.during_prefill(session.cancel_handle(), || session.prefill_to(&ids).map(|_| ()))?;
+    sampler.reset();
+    ids.iter().for_each(|id| sampler.accept(*id));
+    let mut out = std::io::stdout().lock();
+    let mut failed = None;
+    let done = session.generate(sampler, &args.sampling.generate(), |text| {
+        failed = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
+        if failed.is_some() || interrupt.pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    writeln!(out)?;
+    match done.finish {
+        Finish::Callback => report::note("stopped"),
+        Finish::Context => report::note("the context is full: /reset starts over"),
+        _ => {}
+    }
+    Ok(done.text)
+}

@@ -1,0 +1,95 @@
+//! `weft info`: what is in a file.
+
+use crate::report;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use weft::gguf::{Gguf, Value};
+use weft::models::{Batch, Description, Rows};
+use weft_core::graph::{DType, Owner};
+
+/// Arguments of `weft info`.
+#[derive(Args)]
+pub struct InfoArgs {
+    /// GGUF file; of a split model any part.
+    file: PathBuf,
+    /// List every tensor.
+    #[arg(long)]
+    tensors: bool,
+}
+
+/// Longest value that is shown whole.
+const SHOWN: usize = 100;
+
+/// Runs the command.
+pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
+    let gguf = std::sync::Arc::new(Gguf::open(&args.file)?);
+    let mut out = std::io::stdout().lock();
+    for (file, bytes) in gguf.files() {
+        writeln!(out, "{file}: {}", report::bytes(bytes))?;
+    }
+    writeln!(out, "\nmetadata")?;
+    for (key, value) in gguf.metadata().iter() {
+        writeln!(out, "  {key} = {}", shown(value))?;
+    }
+    let mut types: BTreeMap<DType, (usize, u64)> = BTreeMap::new();
+    for tensor in gguf.tensors() {
+        let entry = types.entry(tensor.dtype).or_default();
+        entry.0 += 1;
+        entry.1 += tensor.bytes;
+    }
+    let values: u64 = gguf.tensors().iter().map(|t| t.values()).sum();
+    writeln!(out, "\ntensors: {}, {:.3} B values", gguf.tensors().len(), values as f64 / 1e9)?;
+    for (dtype, (count, bytes)) in &types {
+        writeln!(out, "  {count:>5} {dtype:<8} {}", report::bytes(*bytes))?;
+    }
+    if args.tensors {
+        for tensor in gguf.tensors() {
+            writeln!(out, "  {:<40} {:<6} {:?}", tensor.name, tensor.dtype.name(), tensor.extents())?;
+        }
+    }
+    memory(&mut out, gguf)
+}
+
+/// What contexts of several sizes need, or why the model cannot be run.
+fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()> {
+    let description = match Description::new(gguf) {
+        Ok(description) => description,
+        Err(error) => {
+            writeln!(out, "\nweft cannot run this file: {error}")?;
+            return Ok(());
+        }
+    };
+    let most = description.hyper().context.max(1);
+    writeln!(out, "\nmemory (f16 cache), weights and state of one sequence")?;
+    let mut sizes: Vec<u64> = (0..).map(|i| 2048u64 << (2 * i)).take_while(|c| *c < most).collect();
+    sizes.push(most);
+    for cells in sizes {
+        let cache = DType::F16;
+        let batch = Batch { tokens: 1, segments: 1, rows: Rows::All, cells, slots: 1, cache, hidden: false };
+        let graph = description.graph(&batch)?;
+        let owned = |owner| graph.storages.iter().filter(|s| s.owner == owner).map(|s| s.bytes).sum::<u64>();
+        let (weights, states) = (owned(Owner::Weight), owned(Owner::State));
+        writeln!(
+            out,
+            "  context {cells:>7}: {} + {} = {}",
+            report::bytes(weights),
+            report::bytes(states),
+            report::bytes(weights + states)
+        )?;
+    }
+    Ok(())
+}
+
+fn shown(value: &Value) -> String {
+    if let Some(text) = value.as_str() {
+        let short: String = text.chars().take(SHOWN).collect();
+        let more = if short.len() < text.len() { format!("… ({} bytes)", text.len()) } else { String::new() };
+        return format!("{:?}{more}", short);
+    }
+    match value {
+        Value::Array(array) if array.len() > 8 => format!("[{} × {:?}]", array.len(), array.kind()),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,114 @@
+//! `weft plan`: how a model would be run, and why.
+
+use crate::args::{ModelArgs, SessionArgs};
+use crate::report;
+use anyhow::bail;
+use clap::Args;
+use std::io::Write;
+use std::sync::Arc;
+use weft::models::{Batch, Rows};
+use weft_core::driver::{Offered, Options};
+use weft_core::plan::{self, Plan};
+
+/// Arguments of `weft plan`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  weft plan -m model.gguf\n  weft plan -m model.gguf --tokens 512 --explain l2_norm\n  \
+    weft plan -m model.gguf --explain 17\n  weft plan -m model.gguf --json > plan.json")]
+pub struct PlanArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Tokens of the ubatch; 1 is a decode step.
+    #[arg(long, default_value_t = 1)]
+    tokens: u64,
+    /// Tell the story of nodes: an index, a label, or an operation such as l2_norm.
+    #[arg(long, value_name = "NODE")]
+    explain: Option<String>,
+    /// Switch a fusion rule off; * is all of them. May be repeated.
+    #[arg(long, value_name = "RULE")]
+    disable: Vec<String>,
+    /// Print the plan with its trail as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &PlanArgs) -> anyhow::Result<()> {
+    let model = args.model.open()?;
+    let options = args.session.options()?;
+    let cells = if options.context == 0 { model.description().hyper().context } else { options.context };
+    let rows = if args.tokens == 1 { Rows::All } else { Rows::Some(1) };
+    let (tokens, cache) = (args.tokens, options.cache);
+    let batch = Batch { tokens, segments: 1, rows, cells, slots: 1, cache, hidden: false };
+    let graph = Arc::new(model.description().graph(&batch).map_err(weft::Error::from)?);
+    let offered: Vec<Offered<'_>> =
+        model.backends().iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
+    let planning = Options { exact: options.exact, disabled: args.disable.clone(), ..Options::default() };
+    let plan = plan::build(graph, &offered, &planning)?;
+    let mut out = std::io::stdout().lock();
+    if let Some(selector) = &args.explain {
+        let nodes = plan.select(selector);
+        if nodes.is_empty() {
+            bail!("--explain {selector}: no node of that index, label or operation");
+        }
+        for node in nodes {
+            writeln!(out, "{}", plan.explain(node))?;
+        }
+        return Ok(());
+    }
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &plan)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    census(&mut out, &plan)?;
+    dispatches(&mut out, &plan)
+}
+
+fn census(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
+    let census = plan.census();
+    writeln!(out, "plan {}", census.hash)?;
+    writeln!(
+        out,
+        "{} nodes ({} fused, {} views elided) in {} dispatches, {} phases, {} splits; {} nodes off the first device",
+        census.nodes,
+        census.fused,
+        census.aliases,
+        census.dispatches,
+        census.phases,
+        census.splits,
+        census.off_device
+    )?;
+    for (device, bytes) in plan.devices.iter().zip(&census.arena_bytes) {
+        writeln!(out, "{}: {} of activations", device.name, report::bytes(*bytes))?;
+    }
+    writeln!(out, "weights {}, state {}", report::bytes(census.weight_bytes), report::bytes(census.state_bytes))?;
+    for (rule, count) in &census.rules {
+        writeln!(out, "  {count:>5} by rule {rule}")?;
+    }
+    for (kernel, count) in &census.kernels {
+        writeln!(out, "  {count:>5} of {kernel}")?;
+    }
+    Ok(())
+}
+
+fn dispatches(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
+    writeln!(out, "\n{:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  nodes", "index", "phase", "kernel", "rule", "bytes", "flops")?;
+    for (index, dispatch) in plan.dispatches.iter().enumerate() {
+        let nodes: Vec<String> = dispatch.nodes.iter().map(|n| n.0.to_string()).collect();
+        let constants: Vec<String> = dispatch.constants.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+        writeln!(
+            out,
+            "{index:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  {} {}",
+            dispatch.phase,
+            format!("{}/{}", dispatch.kernel, dispatch.variant),
+            dispatch.rule,
+            report::bytes(dispatch.cost.bytes),
+            dispatch.cost.flops,
+            nodes.join(","),
+            constants.join(" ")
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What people see besides the text: errors, notes, progress, colours.
+
+use std::io::{ErrorKind, IsTerminal};
+use std::time::Duration;
+use weft::Error;
+use weft_core::backend::DeviceError;
+use weft_core::run::RunError;
+
+/// Whether notes may be coloured: only on a terminal, and not against `NO_COLOR`.
+fn coloured() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// One line, cause by cause.
+pub fn error(error: &anyhow::Error) {
+    let text = format!("{error:#}");
+    let text = text.lines().collect::<Vec<_>>().join("; ");
+    if coloured() { eprintln!("\x1b[31merror:\x1b[0m {text}") } else { eprintln!("error: {text}") }
+}
+
+/// A dim line on standard error.
+pub fn note(text: &str) {
+    if coloured() { eprintln!("\x1b[2m{text}\x1b[0m") } else { eprintln!("{text}") }
+}
+
+/// 2 for what the caller gave, 1 for what happened while running.
+pub fn exit_code(error: &anyhow::Error) -> u8 {
+    let running = error.chain().any(|cause| match cause.downcast_ref::<Error>() {
+        Some(Error::Run(RunError::Device(device))) => !matches!(device, DeviceError::OutOfMemory { .. }),
+        Some(Error::Run(_) | Error::Cancelled { .. } | Error::Sampling(_)) => true,
+        _ => false,
+    });
+    if running { 1 } else { 2 }
+}
+
+/// Whether the reader of our output has gone.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let closed = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe)
+    };
+    error.chain().any(closed)
+}
+
+/// A progress bar on a terminal; elsewhere nothing.
+pub fn bar(what: &str, total: u64) -> indicatif::ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return indicatif::ProgressBar::hidden();
+    }
+    let bar = indicatif::ProgressBar::new(total);
+    let style = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.set_message(what.to_owned());
+    bar
+}
+
+/// Bytes in GiB, MiB or KiB.
+pub fn bytes(count: u64) -> String {
+    let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.iter().find(|(_, size)| count >= *size) {
+        Some((unit, size)) => format!("{:.2} {unit}", count as f64 / *size as f64),
+        None => format!("{count} B"),
+    }
+}
+
+/// Prompt and decode rates, apart.
+pub fn timings(timings: &weft::session::Timings) {
+    let seconds = |time: Duration| time.as_secs_f64();
+    note(&format!(
+        "prompt {} tokens, {:.1} tokens/s · answer {} tokens, {:.1} tokens/s · planning {:.3} s",
+        timings.prompt_tokens,
+        timings.prompt_rate(),
+        timings.decoded_tokens,
+        timings.decode_rate(),
+        seconds(timings.planning),
+    ));
+}
