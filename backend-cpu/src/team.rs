@@ -76,8 +76,9 @@ impl Barrier {
         let mut spins = 0u32;
         while self.round.load(Ordering::Acquire) == round {
             spins += 1;
-            // A worker without a processor must not be starved by those that wait for it.
-            if spins.is_multiple_of(20_000) {
+            // Some microseconds of spinning cover an even share; after that the worker that is waited for may have no
+            // processor, and must not be starved of this one.
+            if spins > 4_000 {
                 std::thread::yield_now();
             } else {
                 std::hint::spin_loop();

@@ -1,6 +1,6 @@
 //! Devices under test, and which of them must be there.
 
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use weft_core::backend::Backend;
 use weft_cpu::simd::Level;
 use weft_cpu::{Cpu, Options};
@@ -18,16 +18,19 @@ pub fn required() -> Vec<String> {
     names
 }
 
-/// Opens what is found. A required backend that is missing fails the test; others are named as left out.
+/// Opens what is found. A required backend that is missing fails the test; others are named once as left out.
 pub fn found() -> Vec<Arc<dyn Backend>> {
+    static TOLD: Once = Once::new();
     let mut all: Vec<Arc<dyn Backend>> = Vec::new();
+    let mut missing = Vec::new();
     for name in KNOWN {
         match open(name) {
             Ok(backend) => all.push(backend),
             Err(reason) if required().iter().any(|r| r == name) => panic!("backend `{name}` is required: {reason}"),
-            Err(reason) => eprintln!("left out: backend `{name}`: {reason}"),
+            Err(reason) => missing.push(format!("`{name}`: {reason}")),
         }
     }
+    TOLD.call_once(|| missing.iter().for_each(|m| eprintln!("left out: backend {m}")));
     all
 }
 

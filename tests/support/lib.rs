@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod devices;
 pub mod fixtures;
+pub mod refs;
 pub mod run;
 
 /// A small, seeded stream of numbers: cases print their seed.

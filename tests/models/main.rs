@@ -1,0 +1,54 @@
+//! Models against references that other programs computed.
+
+mod greedy;
+mod hybrid;
+mod outside;
+mod quantised;
+
+use std::path::Path;
+use std::sync::Arc;
+use weft::Model;
+use weft::gguf::Gguf;
+use weft::session::{Session, SessionOptions};
+use weft_tests::devices;
+use weft_tests::refs::contents;
+
+/// A model from a fixture, on every device found.
+fn models(path: &Path) -> Vec<Arc<Model>> {
+    let bytes = contents(path);
+    let name = path.display().to_string();
+    let open = |backend| Model::new(Gguf::from_bytes(&name, bytes.clone()).unwrap(), vec![backend]).unwrap();
+    devices::found().into_iter().map(open).collect()
+}
+
+/// A session in exact arithmetic.
+fn exact(model: &Arc<Model>, ubatch: u64) -> Session {
+    Session::new(model, SessionOptions { ubatch, context: 256, ..SessionOptions::exact() }).unwrap()
+}
+
+/// The largest difference; NaN if there is one anywhere.
+fn largest(got: &[f32], want: &[f32]) -> f32 {
+    assert_eq!(got.len(), want.len());
+    got.iter().zip(want).map(|(a, b)| (a - b).abs()).fold(0.0, |m, v| if v.is_nan() || m.is_nan() { f32::NAN } else { m.max(v) })
+}
+
+/// Mean Kullback-Leibler divergence of softmaxes, row by row.
+fn divergence(got: &[f32], want: &[f32], width: usize) -> f64 {
+    let softmax = |row: &[f32]| {
+        let most = row.iter().fold(f32::NEG_INFINITY, |m, v| m.max(*v));
+        let powers: Vec<f64> = row.iter().map(|v| f64::from(v - most).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        powers.into_iter().map(|p| p / sum).collect::<Vec<_>>()
+    };
+    let rows = got.chunks(width).zip(want.chunks(width));
+    let each = rows.map(|(got, want)| {
+        softmax(want).iter().zip(softmax(got)).map(|(p, q)| if *p > 0.0 { p * (p / q).ln() } else { 0.0 }).sum::<f64>()
+    });
+    let all: Vec<f64> = each.collect();
+    all.iter().sum::<f64>() / all.len() as f64
+}
+
+/// Index of the largest value, ties to the lower.
+fn argmax(row: &[f32]) -> usize {
+    (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+}
