@@ -35,6 +35,8 @@ pub struct Options {
     pub name: String,
     /// Offer the reference kernels only. For tests.
     pub references_only: bool,
+    /// Run no kernel at all: what remains is the overhead of the host. For measurements.
+    pub idle: bool,
 }
 
 impl Default for Options {
@@ -45,6 +47,7 @@ impl Default for Options {
             poison: false,
             name: "cpu".to_owned(),
             references_only: false,
+            idle: false,
         }
     }
 }
@@ -81,6 +84,7 @@ impl Cpu {
                 team: Arc::new(Team::new(threads)?),
                 implementations: Arc::new(implementations),
                 poison: options.poison,
+                idle: options.idle,
             },
         };
         cpu.self_test()?;

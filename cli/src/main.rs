@@ -23,6 +23,9 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "weft", version, max_term_width = 110)]
 struct Cli {
+    /// Tell on standard error what is done: -v plans, -vv each dispatch and ubatch.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
     #[command(subcommand)]
     command: Command,
 }
@@ -44,7 +47,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let cli = Cli::parse();
+    report::listen(cli.verbose);
+    let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Chat(args) => chat::run(&args),
         Command::Info(args) => info::run(&args),

@@ -2,9 +2,13 @@
 
 pub mod compare;
 pub mod devices;
+pub mod faulty;
 pub mod fixtures;
+pub mod graphs;
+pub mod naive;
 pub mod refs;
 pub mod run;
+pub mod sources;
 
 /// A small, seeded stream of numbers: cases print their seed.
 #[derive(Clone, Debug)]

@@ -37,7 +37,8 @@ fn a_vocabulary_of_248_320_tokens_loads_and_encodes() {
     let tokenizer = Tokenizer::new(stored, TokenizerOptions::default()).unwrap();
     println!("load: {:?} for {} tokens", start.elapsed(), tokenizer.token_count());
     assert_eq!(tokenizer.valid_ids(), 248_077);
-    let story = "Once upon a time, there was a little robot who wanted to learn how to paint.\n".repeat(4_000);
+    let story =
+        "Once upon a time, there was a little robot who wanted to learn how to paint.\n".repeat(4_000);
     for (label, options) in [("text", AS_TEXT), ("special", WITH_SPECIAL)] {
         let start = Instant::now();
         let ids = tokenizer.encode(&story, options).unwrap();

@@ -98,7 +98,7 @@ impl Job for Exact {
     fn run(&self, _: usize, worker: &mut Worker) -> Result<(), KernelError> {
         let Product { simd, x, .. } = self.0;
         let stride = (x.layout.strides[1] / 4) as usize;
-        let count = (x.shape()[1] - 1) * stride + x.shape()[0];
+        let count = x.shape()[1].checked_sub(1).map_or(0, |last| last * stride + x.shape()[0]);
         // SAFETY: columns are packed f32 rows inside their storage that nobody writes in this phase.
         let values = unsafe { std::slice::from_raw_parts(x.at([0; 4]).cast::<f32>(), count) };
         matmul_exact(simd, &self.0.weights()?, Columns { values, stride }, self.0.output(worker))

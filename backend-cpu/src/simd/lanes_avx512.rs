@@ -110,7 +110,7 @@ impl Lanes for Avx512 {
     }
 
     registers! {
-        fn prefetch(at: *const u8) -> () { _mm_prefetch::<_MM_HINT_NTA>(at.cast()) }
+        fn prefetch(at: *const u8) -> () { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
 
         fn splat_i(value: i32) -> __m512i { _mm512_set1_epi32(value) }
         fn and(a: __m512i, b: __m512i) -> __m512i { _mm512_and_si512(a, b) }

@@ -10,7 +10,7 @@ use super::lanes::Lanes;
 use super::level::{Simd, Task};
 use super::operands::{Columns, MatmulError, Output, Weights};
 use super::panel::{FloatFormat, Format, PanelBlock, Store};
-use super::rows::Rows;
+use super::rows::{Ahead, Rows};
 use super::tile_fast::Dots;
 use super::{formats_32, formats_256, formats_plain, tile_exact, tile_fast};
 
@@ -172,7 +172,8 @@ impl<T: Format> Task for Fast<'_, T> {
         for row in job.out.rows().step_by(2 * L::WIDTH) {
             let rows = (job.out.rows().end - row).min(2 * L::WIDTH);
             let groups = rows.div_ceil(L::WIDTH);
-            let mut ahead = job.weights.bytes().as_ptr().wrapping_add((row + 2 * L::WIDTH) * stride);
+            let tile = job.weights.bytes().as_ptr().wrapping_add(row * stride);
+            let mut ahead = Ahead::of_rows(tile, 2 * L::WIDTH * stride);
             for slab in (0..k).step_by(SLAB) {
                 let values = (k - slab).min(SLAB);
                 for group in 0..groups {
@@ -184,11 +185,11 @@ impl<T: Format> Task for Fast<'_, T> {
                         let here = rows - group * L::WIDTH;
                         let (from, stride) =
                             tail.group(from, stride, here, (L::WIDTH, values / T::VALUES * T::BYTES));
-                        let mut source = Rows { at: from, stride, ahead };
+                        let mut source = Rows::new(from, stride, ahead);
                         let mut to = Store::new(panel.add(group * SLAB_BLOCKS));
                         for _ in 0..values / T::VALUES {
                             T::unpack::<L>(&mut source, &mut to);
-                            source.skip(T::BYTES);
+                            source.skip::<L>(T::BYTES);
                         }
                         ahead = source.ahead;
                     }
@@ -252,11 +253,10 @@ impl<T: Format, const SIGNED: bool, const HALVES: bool, const COLUMNS: usize> Ta
                     let blocks = (k - start).min(slab) / T::VALUES;
                     let from = from.add(start / T::VALUES * T::BYTES);
                     let (at, stride) = tail.group(from, stride, rows, (L::WIDTH, blocks * T::BYTES));
-                    let ahead = at.wrapping_add(2 * L::WIDTH * stride);
-                    let mut source = Rows { at, stride, ahead };
+                    let mut source = Rows::new(at, stride, Ahead::of_rows(at, L::WIDTH * stride));
                     for _ in 0..blocks {
                         T::unpack::<L>(&mut source, &mut dots);
-                        source.skip(T::BYTES);
+                        source.skip::<L>(T::BYTES);
                     }
                 }
                 for column in 0..COLUMNS {
@@ -319,7 +319,8 @@ impl<T: FloatFormat> Task for Exact<'_, T> {
         for row in job.out.rows().step_by(2 * L::WIDTH) {
             let rows = (job.out.rows().end - row).min(2 * L::WIDTH);
             let groups = rows.div_ceil(L::WIDTH);
-            let mut ahead = job.weights.bytes().as_ptr().wrapping_add((row + 2 * L::WIDTH) * stride);
+            let tile = job.weights.bytes().as_ptr().wrapping_add(row * stride);
+            let mut ahead = Ahead::of_rows(tile, 2 * L::WIDTH * stride);
             for slab in (0..k).step_by(SLAB) {
                 let values = (k - slab).min(SLAB);
                 for group in 0..groups {
@@ -331,11 +332,11 @@ impl<T: FloatFormat> Task for Exact<'_, T> {
                         let here = rows - group * L::WIDTH;
                         let (from, stride) =
                             tail.group(from, stride, here, (L::WIDTH, values / T::VALUES * T::BYTES));
-                        let mut source = Rows { at: from, stride, ahead };
+                        let mut source = Rows::new(from, stride, ahead);
                         let to = panel.add(group * SLAB);
                         for block in 0..values / T::VALUES {
                             T::decode::<L>(&mut source, to.add(block * T::VALUES));
-                            source.skip(T::BYTES);
+                            source.skip::<L>(T::BYTES);
                         }
                         ahead = source.ahead;
                     }

@@ -3,26 +3,28 @@
 use super::lanes::Lanes;
 
 /// A place in `WIDTH` rows.
-///
-/// Rows are walked side by side, which the processor's own prefetching does not follow. So the rows after these are
-/// asked for meanwhile, in the order of memory and about as fast as these are read.
 pub(crate) struct Rows {
     /// The place in the first row.
-    pub at: *const u8,
+    at: *const u8,
     /// Bytes from one row to the next.
-    pub stride: usize,
-    /// What to ask for next. It may lie beyond the weights.
-    pub ahead: *const u8,
+    stride: usize,
+    /// Bytes asked for since the last [`Rows::skip`].
+    asked: usize,
+    pub ahead: Ahead,
 }
 
 impl Rows {
+    #[inline(always)]
+    pub fn new(at: *const u8, stride: usize, ahead: Ahead) -> Self {
+        Rows { at, stride, asked: 0, ahead }
+    }
+
     /// Four bytes of each row, from an offset on.
     ///
     /// # Safety
     /// They must be readable.
     #[inline(always)]
     pub unsafe fn four<L: Lanes>(&mut self, offset: usize) -> L::I {
-        self.ask::<L>(64);
         // SAFETY: as the caller says.
         unsafe { L::gather(self.at.add(offset), self.stride) }
     }
@@ -51,15 +53,44 @@ impl Rows {
 
     /// Goes on by some bytes of each row.
     #[inline(always)]
-    pub fn skip(&mut self, bytes: usize) {
+    pub fn skip<L: Lanes>(&mut self, bytes: usize) {
+        let rest = (bytes * L::WIDTH).saturating_sub(self.asked);
+        self.ask::<L>(rest);
+        self.asked = 0;
         self.at = self.at.wrapping_add(bytes);
     }
 
     #[inline(always)]
     fn ask<L: Lanes>(&mut self, bytes: usize) {
+        self.asked += bytes;
+        self.ahead.ask::<L>(bytes);
+    }
+}
+
+/// What to ask memory for while other bytes are worked on, in order and about as fast as these.
+///
+/// Rows are walked side by side, which the processor's own prefetching does not follow; in the order of memory it does.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead {
+    /// What comes next. It may lie beyond the weights.
+    at: *const u8,
+}
+
+impl Ahead {
+    /// Small groups of rows are asked for this many bytes before they are used.
+    const DISTANCE: usize = 18 * 1024;
+
+    /// While a group of rows is walked, the bytes of those after it.
+    #[inline(always)]
+    pub fn of_rows(group: *const u8, bytes: usize) -> Self {
+        Ahead { at: group.wrapping_add(bytes.max(Self::DISTANCE)) }
+    }
+
+    #[inline(always)]
+    fn ask<L: Lanes>(&mut self, bytes: usize) {
         for line in (0..bytes).step_by(64) {
-            L::prefetch(self.ahead.wrapping_add(line));
+            L::prefetch(self.at.wrapping_add(line));
         }
-        self.ahead = self.ahead.wrapping_add(bytes);
+        self.at = self.at.wrapping_add(bytes);
     }
 }

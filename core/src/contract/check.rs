@@ -24,6 +24,11 @@ impl Bound {
 }
 
 impl Port {
+    /// Whether alignment has a say in the stride of a dimension: not inside packed rows.
+    pub(super) fn aligns(&self, dim: usize) -> bool {
+        dim > 0 || self.strides[0] != Stride::Packed
+    }
+
     /// Type, strides and alignment; extents need the whole contract.
     ///
     /// # Errors
@@ -35,7 +40,7 @@ impl Port {
         if !layout.offset.is_multiple_of(self.alignment) {
             return Err(Why::Alignment { port: self.name, want: self.alignment, got: layout.offset });
         }
-        for dim in (0..4).filter(|dim| layout.shape[*dim] > 1) {
+        for dim in (0..4).filter(|dim| steps(layout, *dim) > 1 && self.aligns(*dim)) {
             let got = layout.strides[dim];
             if !got.is_multiple_of(self.alignment) {
                 return Err(Why::Stride { port: self.name, dim, want: Stride::MultipleOf(self.alignment), got });
@@ -50,7 +55,7 @@ impl Port {
                 Stride::MultipleOf(n) => got.is_multiple_of(n),
                 Stride::Between(low, high) => (low..=high).contains(&got),
             };
-            if !fits && layout.shape[dim] > 1 {
+            if !fits && steps(layout, dim) > 1 {
                 return Err(Why::Stride { port: self.name, dim, want, got });
             }
         }
@@ -58,13 +63,17 @@ impl Port {
     }
 }
 
+/// How many places a dimension has: blocks of a row count as one.
+fn steps(layout: &Layout, dim: usize) -> u64 {
+    if dim == 0 { layout.shape[0] / layout.dtype.block_values() } else { layout.shape[dim] }
+}
+
 /// Whether indices of this dimension address bytes that do not overlap: the stride spans all dimensions of smaller stride.
 fn keeps_apart(layout: &Layout, dim: usize) -> bool {
     let stride = layout.strides[dim];
     let mut span = layout.dtype.block_bytes();
     for other in (0..4).filter(|o| *o != dim) {
-        let count =
-            if other == 0 { layout.shape[0] / layout.dtype.block_values() } else { layout.shape[other] };
+        let count = steps(layout, other);
         if count > 1 && (layout.strides[other], other) < (stride, dim) {
             span += (count - 1) * layout.strides[other];
         }

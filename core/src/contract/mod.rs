@@ -6,6 +6,7 @@
 
 mod check;
 mod constant;
+pub mod draw;
 mod port;
 
 pub use check::Bound;
@@ -82,7 +83,7 @@ pub struct Derived {
 /// A constant that the operation's attributes give.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Attribute {
-    /// Any finite f32.
+    /// Any f32.
     Float(&'static str),
     /// An integer from the first to the second number, both included.
     Integer(&'static str, u32, u32),

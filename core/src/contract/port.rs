@@ -43,7 +43,8 @@ pub enum Extent {
     AtLeast(&'static str),
 }
 
-/// What the stride of a dimension must be. Strides of extents of 1 are never used, so never refused.
+/// What the stride of a dimension must be. Strides of extents of 1, and of rows of one block, are never
+/// used, so never refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Stride {
     /// As in a packed tensor: no gap to the dimensions below.
@@ -71,7 +72,7 @@ pub struct Port {
     pub shape: [Extent; 4],
     /// Strides, innermost first.
     pub strides: [Stride; 4],
-    /// Offset and strides must be multiples of this many bytes.
+    /// Offset and strides must be multiples of this many bytes; the steps inside packed rows need not.
     pub alignment: u64,
     /// Whether it may be left unbound.
     pub optional: bool,

@@ -118,23 +118,20 @@ impl Driver<'_, '_> {
             state: State::Offered,
         };
         let single = rule.name == rules::SINGLE.name;
-        if !single && self.options.disabled.iter().any(|name| name == "*" || name == rule.name) {
-            attempt.declines.push(Decline { rule: rule.name, step: None, node: root, why: Why::Disabled });
-            self.trail.push(attempt);
-            return;
-        }
+        let disabled = self.options.disabled.iter().any(|name| name == "*" || name == rule.name);
         match (rule.find)(&site) {
             Err(decline) => attempt.declines.push(decline),
             Ok(claim) => {
                 attempt.state = State::Matched;
                 attempt.covered.clone_from(&claim.nodes);
-                match self.accept(claim, single, &mut attempt.declines) {
-                    Some(dispatch) => attempt.state = State::Claimed { dispatch },
-                    None => {
-                        if let Some(Why::Revoked { reason }) = attempt.declines.last().map(|d| &d.why) {
-                            attempt.state = State::Revoked { reason: reason.clone() };
-                        }
-                    }
+                // A rule that is off still looks, so that its nodes' stories can say so.
+                if disabled && !single {
+                    let (rule, node) = (rule.name, root);
+                    attempt.declines.push(Decline { rule, step: None, node, why: Why::Disabled });
+                } else if let Some(dispatch) = self.accept(claim, single, &mut attempt.declines) {
+                    attempt.state = State::Claimed { dispatch };
+                } else if let Some(reason) = revocation(&attempt.declines) {
+                    attempt.state = State::Revoked { reason };
                 }
             }
         }
@@ -156,19 +153,10 @@ impl Driver<'_, '_> {
                 return None;
             }
         };
-        let mut revoked = None;
-        for device in devices {
-            match self.variant(&claim, device, declines) {
-                Ok(accepted) => {
-                    let index = self.groups.accept(&accepted.claim.nodes);
-                    self.accepted.push(accepted);
-                    return Some(index);
-                }
-                Err(last) => revoked = last.or(revoked),
-            }
-        }
-        declines.extend(revoked);
-        None
+        let accepted = devices.into_iter().find_map(|device| self.variant(&claim, device, declines))?;
+        let index = self.groups.accept(&accepted.claim.nodes);
+        self.accepted.push(accepted);
+        Some(index)
     }
 
     /// A fused claim lives on the preferred device only, since a fallback of its parts elsewhere may still be better.
@@ -191,17 +179,11 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// The first variant of the device that admits the claim. On failure the revocation, if there was one.
-    fn variant(
-        &self,
-        claim: &Claim,
-        device: usize,
-        declines: &mut Vec<Decline>,
-    ) -> Result<Accepted, Option<Decline>> {
+    /// The first variant of the device that admits the claim. `declines` gets the refusals of those before it.
+    fn variant(&self, claim: &Claim, device: usize, declines: &mut Vec<Decline>) -> Option<Accepted> {
         let node = claim.nodes.last().copied().unwrap_or(NodeId(0));
         let refuse = |why| Decline { rule: claim.rule, step: None, node, why };
         let offered = self.devices[device];
-        let mut revoked = None;
         let mut found = false;
         for offer in offered.offers.iter().filter(|offer| offer.contract.kernel == claim.kernel) {
             found = true;
@@ -216,12 +198,12 @@ impl Driver<'_, '_> {
                     && f.device == offered.name
             });
             if let Some(failed) = failed {
-                revoked = Some(refuse(Why::Revoked { reason: failed.reason.clone() }));
+                declines.push(refuse(Why::Revoked { reason: failed.reason.clone() }));
                 continue;
             }
             match admit(claim, offer) {
                 Ok((operands, constants)) => {
-                    return Ok(Accepted { claim: claim.clone(), device, offer: *offer, operands, constants });
+                    return Some(Accepted { claim: claim.clone(), device, offer: *offer, operands, constants });
                 }
                 Err(decline) => declines.push(decline),
             }
@@ -233,8 +215,16 @@ impl Driver<'_, '_> {
             let reason = absent.map_or("the backend does not offer it", |a| a.reason).to_owned();
             declines.push(refuse(Why::NotOffered { kernel, backend: offered.name.to_owned(), reason }));
         }
-        Err(revoked)
+        None
     }
+}
+
+/// Why the claim was given back, if that is why it is not there.
+fn revocation(declines: &[Decline]) -> Option<String> {
+    declines.iter().rev().find_map(|decline| match &decline.why {
+        Why::Revoked { reason } => Some(reason.clone()),
+        _ => None,
+    })
 }
 
 /// Operands in port order and all constants, if the variant's contract admits them.

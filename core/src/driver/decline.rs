@@ -17,8 +17,10 @@ pub enum Why {
     Unexpected { source: usize },
     /// A source's bytes come from several nodes.
     ManyWriters { source: usize, writers: Vec<NodeId> },
-    /// No operand of the node comes from the wanted operation.
+    /// No reader of the node, or none of its overwriters, is the wanted operation.
     NoOperand { want: OpKind },
+    /// A view between two links takes a part of the value, or another order.
+    Rearranged { source: usize },
     /// Two places of the pattern need the same bytes and have different ones.
     NotSame { what: &'static str },
     /// An attribute differs from what the pattern needs.
@@ -33,6 +35,8 @@ pub enum Why {
     WriteBetween { writer: NodeId, port: &'static str },
     /// Another node needs a result of the claim and produces an operand of it.
     Between { through: NodeId, back: NodeId },
+    /// A port is to read what the claim itself computes.
+    OwnResult { port: &'static str },
     /// A covered node reads bytes from outside that no port holds.
     InputUnbound { source: usize },
     /// The claim's nodes are placed on two devices.

@@ -3,6 +3,7 @@
 use super::{Claim, Decline, Scene, Why};
 use crate::contract::{Access, Contract};
 use crate::graph::{Hazard, NodeId, Op, Owner, Tensor};
+use crate::kernels;
 use std::collections::HashSet;
 
 /// Which accepted claim each node belongs to, and how far claims reach.
@@ -67,6 +68,7 @@ pub(super) fn legal(
         }
     }
     let covered: HashSet<NodeId> = claim.nodes.iter().copied().collect();
+    ports_come_from_outside(scene, claim, &covered)?;
     for node in &claim.nodes {
         inputs_are_bound(scene, claim, &covered, *node)?;
         results_are_produced(scene, claim, &covered, *node)?;
@@ -77,7 +79,27 @@ pub(super) fn legal(
     Ok(())
 }
 
-/// Every byte that a covered node reads from outside is at a port that is read, and no port reads what the claim makes.
+/// How the claim's kernel uses a port.
+fn access(claim: &Claim, port: &str) -> Option<Access> {
+    let contract = &kernels::by_stem(claim.kernel)?.contract;
+    Some(contract.ports[contract.port(port)?].access)
+}
+
+/// No port that is only read shows what the claim itself makes: nobody would have computed it yet.
+fn ports_come_from_outside(
+    scene: &Scene<'_>,
+    claim: &Claim,
+    covered: &HashSet<NodeId>,
+) -> Result<(), Decline> {
+    for (port, tensor) in claim.operands.iter().filter(|(port, _)| access(claim, port) == Some(Access::Read)) {
+        if let Some(own) = scene.writers(tensor).into_iter().find(|writer| covered.contains(writer)) {
+            return Err(refuse(claim, own, Why::OwnResult { port }));
+        }
+    }
+    Ok(())
+}
+
+/// Every byte that a covered node reads from outside is at a port.
 fn inputs_are_bound(
     scene: &Scene<'_>,
     claim: &Claim,
@@ -89,11 +111,18 @@ fn inputs_are_bound(
             continue;
         };
         let source = scene.graph.tensor(source);
-        if scene.writers(source).iter().any(|writer| covered.contains(writer)) {
+        let writers = scene.writers(source);
+        if !writers.is_empty() && writers.iter().all(|writer| covered.contains(writer)) {
             continue;
         }
-        let holds = |(_, bound): &(&str, Tensor)| {
-            bound.storage == source.storage
+        let holds = |(port, bound): &(&str, Tensor)| {
+            // An updated port is bound as it will be; what it reads is ordered by the claim's own writes.
+            let sees = match access(claim, port) {
+                Some(Access::Read) => scene.writers(&Tensor { version: bound.version, ..*source }) == writers,
+                Some(Access::Update) => true,
+                Some(Access::Write) | None => false,
+            };
+            sees && bound.storage == source.storage
                 && (bound.layout.same_bytes(&source.layout) || bound.layout.contains(&source.layout))
         };
         if !claim.operands.iter().any(holds) {
@@ -112,8 +141,9 @@ fn results_are_produced(
 ) -> Result<(), Decline> {
     for tensor in scene.graph.writes(node) {
         let tensor = scene.graph.tensor(tensor);
-        let produced = claim.operands.iter().any(|(_, bound)| {
-            bound.storage == tensor.storage
+        let produced = claim.operands.iter().any(|(port, bound)| {
+            access(claim, port).is_some_and(Access::writes)
+                && bound.storage == tensor.storage
                 && bound.version == tensor.version
                 && (bound.layout.same_bytes(&tensor.layout) || bound.layout.contains(&tensor.layout))
         });

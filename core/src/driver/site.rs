@@ -1,11 +1,12 @@
 //! How a rule looks at the graph: questions that can only fail with a reason.
 //!
 //! Every question counts as one step of the rule's walk, so a refusal names which link was missing. Questions look through
-//! views: a producer is whoever wrote the bytes.
+//! views: a producer is whoever wrote the bytes. A view between two links may only rename their shape; a rule that means a
+//! part of a value, or another order, asks the `_of_part` form and checks the layout itself.
 
 use super::{Claim, Decline, Why};
 use crate::contract::Constants;
-use crate::graph::{BinaryKind, Graph, Hazard, Layout, NodeId, Op, OpKind, Tensor};
+use crate::graph::{BinaryKind, Graph, Hazard, Layout, NodeId, Op, OpKind, Tensor, Use, Write};
 use std::cell::{Cell, RefCell};
 
 /// The graph with what the driver derived from it once.
@@ -14,7 +15,7 @@ pub struct Scene<'g> {
     pub graph: &'g Graph,
     /// Who must run before whom.
     pub dependencies: crate::graph::Dependencies,
-    writers: Vec<Vec<(u32, NodeId, Layout)>>,
+    writers: Vec<Vec<Write>>,
 }
 
 impl<'g> Scene<'g> {
@@ -26,12 +27,12 @@ impl<'g> Scene<'g> {
     /// The nodes whose writes a tensor's bytes show, newest first.
     pub fn writers(&self, tensor: &Tensor) -> Vec<NodeId> {
         let list = &self.writers[tensor.storage.index()];
-        let seen = list.partition_point(|(version, ..)| *version <= tensor.version);
+        let seen = list.partition_point(|write| write.version <= tensor.version);
         let mut found = Vec::new();
-        for (_, node, layout) in list[..seen].iter().rev() {
-            if layout.overlaps(&tensor.layout) {
-                found.push(*node);
-                if layout.contains(&tensor.layout) {
+        for write in list[..seen].iter().rev() {
+            if write.layout.overlaps(&tensor.layout) {
+                found.push(write.node);
+                if write.hides(&tensor.layout) {
                     break;
                 }
             }
@@ -41,8 +42,26 @@ impl<'g> Scene<'g> {
 
     /// The version of a tensor's storage that holds after the whole graph has run.
     pub fn last_version(&self, tensor: &Tensor) -> u32 {
-        self.writers[tensor.storage.index()].last().map_or(0, |(version, ..)| *version)
+        self.writers[tensor.storage.index()].last().map_or(0, |write| write.version)
     }
+
+    /// Whether a tensor shows a result of a node whole and in its order: the result itself under any shape.
+    pub fn shows_whole(&self, tensor: &Tensor, writer: NodeId) -> bool {
+        self.writers(tensor) == [writer]
+            && self.graph.writes(writer).map(|made| self.graph.tensor(made)).any(|made| {
+                made.storage == tensor.storage && same_elements(&made.layout, &tensor.layout)
+            })
+    }
+}
+
+/// Whether both layouts address the same elements in the same order, whatever their shapes are called.
+fn same_elements(made: &Layout, shown: &Layout) -> bool {
+    let fits = |layout: Layout| {
+        (0..4).all(|d| shown.shape[d] <= 1 || layout.strides[d] == shown.strides[d])
+            && layout.offset == shown.offset
+            && layout.dtype == shown.dtype
+    };
+    made.shape == shown.shape && fits(*made) || made.reshaped(shown.shape).is_some_and(fits)
 }
 
 /// One root offered to one rule.
@@ -160,11 +179,26 @@ impl<'s, 'g> Site<'s, 'g> {
         }
     }
 
-    /// The only node that wrote the bytes of a source, which must be of this kind.
+    /// The node whose whole result a source is, in its order. It must be of this kind.
+    ///
+    /// # Errors
+    /// [`Why::Missing`], [`Why::ManyWriters`], [`Why::Op`], [`Why::Rearranged`].
+    pub fn producer(&self, node: NodeId, index: usize, want: OpKind) -> Result<NodeId, Decline> {
+        let step = self.step.get();
+        let writer = self.producer_of_part(node, index, want)?;
+        match self.maybe(node, index) {
+            Some(tensor) if !self.scene.shows_whole(&tensor, writer) => {
+                self.decline(step, node, Why::Rearranged { source: index })
+            }
+            _ => Ok(writer),
+        }
+    }
+
+    /// The only node that wrote the bytes of a source, which must be of this kind. The source may be a part of its result.
     ///
     /// # Errors
     /// [`Why::Missing`], [`Why::ManyWriters`], [`Why::Op`].
-    pub fn producer(&self, node: NodeId, index: usize, want: OpKind) -> Result<NodeId, Decline> {
+    pub fn producer_of_part(&self, node: NodeId, index: usize, want: OpKind) -> Result<NodeId, Decline> {
         let step = self.ask();
         let Some(tensor) = self.maybe(node, index) else {
             return self.decline(step, node, Why::Missing { source: index });
@@ -181,11 +215,34 @@ impl<'s, 'g> Site<'s, 'g> {
         }
     }
 
-    /// The first reader of a node's result that is of this kind.
+    /// The first reader of this kind to which a node's result is a source, whole and in its order.
     ///
     /// # Errors
     /// [`Why::NoOperand`]: none is.
     pub fn reader(&self, node: NodeId, want: OpKind) -> Result<NodeId, Decline> {
+        let step = self.ask();
+        let whole = |reader: NodeId| {
+            let it = self.scene.graph.node(reader);
+            let ports = it.op.kind().signature().sources;
+            let read = it.sources.iter().zip(ports).filter(|(_, port)| port.usage == Use::Read);
+            let mut sources = read.filter_map(|(source, _)| *source).map(|id| self.scene.graph.tensor(id));
+            sources.any(|tensor| self.scene.shows_whole(tensor, node))
+        };
+        let mut readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
+        match readers.find(|reader| self.op(*reader).kind() == want && whole(*reader)) {
+            Some(reader) => {
+                self.see(reader);
+                Ok(reader)
+            }
+            None => self.decline(step, node, Why::NoOperand { want }),
+        }
+    }
+
+    /// The first reader of this kind of any part of a node's result.
+    ///
+    /// # Errors
+    /// [`Why::NoOperand`]: there is none.
+    pub fn reader_of_part(&self, node: NodeId, want: OpKind) -> Result<NodeId, Decline> {
         let step = self.ask();
         let mut readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
         match readers.find(|reader| self.op(*reader).kind() == want) {
@@ -214,7 +271,7 @@ impl<'s, 'g> Site<'s, 'g> {
         }
     }
 
-    /// Of a binary node of this kind, the source index that `known` produced and the other one.
+    /// Of a binary node of this kind, the source index that is `known`'s whole result, and the other one.
     ///
     /// # Errors
     /// [`Why::Attr`]: another function; [`Why::NotSame`]: `known` is not an operand.
@@ -223,7 +280,7 @@ impl<'s, 'g> Site<'s, 'g> {
         if self.op(binary) != (Op::Binary { kind }) {
             return self.decline(step, binary, Why::Attr { what: "kind" });
         }
-        let made_by = |index| self.maybe(binary, index).is_some_and(|t| self.scene.writers(&t) == [known]);
+        let made_by = |index| self.maybe(binary, index).is_some_and(|t| self.scene.shows_whole(&t, known));
         match (made_by(0), made_by(1)) {
             (true, _) => Ok((0, 1)),
             (false, true) => Ok((1, 0)),
@@ -235,6 +292,8 @@ impl<'s, 'g> Site<'s, 'g> {
     pub fn claim(&self, kernel: &'static str, nodes: &[NodeId]) -> Claim {
         let mut nodes = nodes.to_vec();
         nodes.sort();
+        // One node may be two links: a norm that serves as query and as key.
+        nodes.dedup();
         Claim { rule: self.rule, kernel, nodes, operands: Vec::new(), constants: Constants::new() }
     }
 }

@@ -274,18 +274,44 @@ impl GraphBuilder {
     }
 }
 
+/// One write to a storage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    /// The version that it makes.
+    pub version: u32,
+    /// Who writes.
+    pub node: NodeId,
+    /// Which bytes.
+    pub layout: Layout,
+    /// Whether some of them may keep their value.
+    pub keeps: bool,
+}
+
+impl Write {
+    /// Whether nothing of what a tensor's bytes held before can be seen after this write.
+    pub fn hides(&self, layout: &Layout) -> bool {
+        !self.keeps && self.layout.contains(layout)
+    }
+}
+
 impl Graph {
-    /// For each storage the nodes that write it, by version. Reads of a node follow from its signature.
-    pub(crate) fn writers(&self) -> Vec<Vec<(u32, NodeId, Layout)>> {
+    /// For each storage its writes, by version. Reads of a node follow from its signature.
+    pub(crate) fn writers(&self) -> Vec<Vec<Write>> {
         let mut writers = vec![Vec::new(); self.storages.len()];
-        for id in self.node_ids() {
-            for tensor in self.writes(id) {
-                let t = self.tensor(tensor);
-                writers[t.storage.index()].push((t.version, id, t.layout));
+        for node in self.node_ids() {
+            let keeps = self.keeps(node);
+            for tensor in self.writes(node) {
+                let Tensor { storage, layout, version } = *self.tensor(tensor);
+                writers[storage.index()].push(Write { version, node, layout, keeps });
             }
         }
-        writers.iter_mut().for_each(|list: &mut Vec<_>| list.sort_by_key(|(version, ..)| *version));
+        writers.iter_mut().for_each(|list: &mut Vec<Write>| list.sort_by_key(|write| write.version));
         writers
+    }
+
+    /// Whether a node writes only some of its result's bytes.
+    pub(crate) fn keeps(&self, id: NodeId) -> bool {
+        self.node(id).op.kind().signature().sources.iter().any(|port| port.usage == Use::Keep)
     }
 
     /// Whether a node's source at `index` is read.

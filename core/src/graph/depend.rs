@@ -1,6 +1,6 @@
 //! Dependencies: who must run before whom, derived from storages, byte ranges and versions alone.
 
-use super::{Graph, GraphError, NodeId, StorageId};
+use super::{Graph, GraphError, Layout, NodeId, StorageId, Tensor, Write};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -41,21 +41,14 @@ impl Dependencies {
         let writers = graph.writers();
         for node in graph.node_ids() {
             for tensor in graph.reads(node) {
-                let t = graph.tensor(tensor);
-                let list = &writers[t.storage.index()];
-                let seen = list.partition_point(|(version, ..)| *version <= t.version);
-                for (_, writer, layout) in list[..seen].iter().rev() {
-                    if layout.overlaps(&t.layout) {
-                        all.link(*writer, node, Hazard::ReadAfterWrite, t.storage);
-                        if layout.contains(&t.layout) {
-                            break;
-                        }
-                    }
-                }
-                for (_, writer, layout) in &list[seen..] {
-                    if *writer != node && layout.overlaps(&t.layout) {
-                        all.link(node, *writer, Hazard::WriteAfterRead, t.storage);
-                        if layout.contains(&t.layout) {
+                let Tensor { storage, layout, version } = *graph.tensor(tensor);
+                let list = &writers[storage.index()];
+                let seen = list.partition_point(|write| write.version <= version);
+                all.reads(node, &layout, storage, &list[..seen]);
+                for write in list[seen..].iter().filter(|write| write.node != node) {
+                    if write.layout.overlaps(&layout) {
+                        all.link(node, write.node, Hazard::WriteAfterRead, storage);
+                        if write.layout.contains(&layout) {
                             break;
                         }
                     }
@@ -63,11 +56,16 @@ impl Dependencies {
             }
         }
         for (storage, list) in writers.iter().enumerate() {
-            for (index, (_, later, layout)) in list.iter().enumerate() {
-                for (_, earlier, other) in list[..index].iter().rev() {
-                    if layout.overlaps(other) {
-                        all.link(*earlier, *later, Hazard::WriteAfterWrite, StorageId(storage as u32));
-                        if other.contains(layout) {
+            let storage = StorageId(storage as u32);
+            for (index, later) in list.iter().enumerate() {
+                // What is not overwritten is seen by whoever reads the result: so it counts as read here.
+                if later.keeps {
+                    all.reads(later.node, &later.layout, storage, &list[..index]);
+                }
+                for earlier in list[..index].iter().rev() {
+                    if later.layout.overlaps(&earlier.layout) {
+                        all.link(earlier.node, later.node, Hazard::WriteAfterWrite, storage);
+                        if earlier.layout.contains(&later.layout) {
                             break;
                         }
                     }
@@ -75,6 +73,18 @@ impl Dependencies {
             }
         }
         all
+    }
+
+    /// Links a reader of these bytes to the writes that they show.
+    fn reads(&mut self, reader: NodeId, layout: &Layout, storage: StorageId, seen: &[Write]) {
+        for write in seen.iter().rev() {
+            if write.layout.overlaps(layout) {
+                self.link(write.node, reader, Hazard::ReadAfterWrite, storage);
+                if write.hides(layout) {
+                    break;
+                }
+            }
+        }
     }
 
     fn link(&mut self, first: NodeId, second: NodeId, hazard: Hazard, storage: StorageId) {

@@ -50,6 +50,8 @@ pub enum GraphError {
     WrongTarget { node: NodeId, port: &'static str },
     #[error("node {node:?} writes to the weight or input `{storage}`")]
     ReadOnly { node: NodeId, storage: String },
+    #[error("output `{name}` is overwritten by node {by:?} before the host can read it")]
+    OutputOverwritten { name: String, by: NodeId },
     #[error("node {node:?} depends on its own result")]
     Cycle { node: NodeId },
     #[error("the graph has no outputs: name at least one, or write to a state")]

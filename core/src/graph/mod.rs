@@ -16,6 +16,7 @@ mod verify;
 mod view;
 
 pub use build::GraphBuilder;
+pub(crate) use build::Write;
 pub use depend::{Dependencies, Edge, Hazard};
 pub use dtype::{DType, TYPES, TypeRow};
 pub use error::GraphError;

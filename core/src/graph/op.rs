@@ -262,6 +262,8 @@ pub enum Use {
     Read,
     /// Only its shape, or its storage as the place of a result, matters.
     Shape,
+    /// The place of a result; the bytes that the operation does not write keep their value.
+    Keep,
 }
 
 /// One source of an operation.
@@ -283,6 +285,9 @@ const fn maybe(name: &'static str) -> SourcePort {
 }
 const fn shape(name: &'static str) -> SourcePort {
     SourcePort { name, usage: Use::Shape, optional: false }
+}
+const fn keep(name: &'static str) -> SourcePort {
+    SourcePort { name, usage: Use::Keep, optional: false }
 }
 
 /// Names of an operation: its stem, its sources and its results.
@@ -314,7 +319,7 @@ impl OpKind {
             OpKind::View => signature("view", const { &[shape("x")] }, OUT),
             OpKind::GetRows => signature("get_rows", const { &[read("table"), read("rows")] }, OUT),
             OpKind::SetRows => {
-                signature("set_rows", const { &[shape("target"), read("x"), read("rows")] }, OUT)
+                signature("set_rows", const { &[keep("target"), read("x"), read("rows")] }, OUT)
             }
             OpKind::Copy => signature("copy", const { &[read("x"), shape("target")] }, OUT),
             OpKind::Cast => signature("copy", X, OUT),
@@ -347,7 +352,7 @@ impl OpKind {
             ),
             OpKind::ConvHistory => signature(
                 "conv_history",
-                const { &[read("x"), shape("history"), read("segments")] },
+                const { &[read("x"), keep("history"), read("segments")] },
                 const { &["history_out"] },
             ),
             OpKind::GatedDeltaNet => signature(

@@ -16,6 +16,7 @@ impl Graph {
             self.known(*tensor)?;
         }
         self.verify_versions()?;
+        self.verify_outputs()?;
         let keeps = |id| self.writes(id).any(|t| self.storage(self.tensor(t).storage).owner == Owner::State);
         if self.outputs.is_empty() && !self.node_ids().any(keeps) {
             return Err(GraphError::NoOutputs);
@@ -122,10 +123,10 @@ impl Graph {
         let writers = self.writers();
         for (storage, list) in self.storages.iter().zip(&writers) {
             for pair in list.windows(2) {
-                if pair[0].0 == pair[1].0 {
-                    let (first, second) = (pair[0].1, pair[1].1);
+                if pair[0].version == pair[1].version {
+                    let (first, second, version) = (pair[0].node, pair[1].node, pair[0].version);
                     let storage = storage.name.clone();
-                    return Err(GraphError::VersionTwice { first, second, version: pair[0].0, storage });
+                    return Err(GraphError::VersionTwice { first, second, version, storage });
                 }
             }
         }
@@ -133,7 +134,7 @@ impl Graph {
             let list = &writers[tensor.storage.index()];
             let owner = self.storage(tensor.storage).owner;
             let first = u32::from(owner == Owner::Activation);
-            let exists = tensor.version == 0 || list.iter().any(|(version, ..)| *version == tensor.version);
+            let exists = tensor.version == 0 || list.iter().any(|write| write.version == tensor.version);
             if tensor.version < first || !exists {
                 return Err(GraphError::NoVersion {
                     tensor: TensorId(index as u32),
@@ -141,6 +142,21 @@ impl Graph {
                     storage: self.storage(tensor.storage).name.clone(),
                     writes: list.len() as u32,
                 });
+            }
+        }
+        Ok(())
+    }
+
+    /// The host reads outputs after the run: no later write may change them.
+    fn verify_outputs(&self) -> Result<(), GraphError> {
+        let writers = self.writers();
+        for (name, output) in &self.outputs {
+            let tensor = self.tensor(*output);
+            let later = writers[tensor.storage.index()]
+                .iter()
+                .find(|write| write.version > tensor.version && write.layout.overlaps(&tensor.layout));
+            if let Some(write) = later {
+                return Err(GraphError::OutputOverwritten { name: name.clone(), by: write.node });
             }
         }
         Ok(())

@@ -7,22 +7,23 @@
 
 use super::{Call, Kernel, KernelError, segments, softmax::softmax};
 use crate::contract::{
-    Attribute, CACHE, Contract,
+    Allowed, Attribute, CACHE, Contract,
     Extent::{Any, AtLeast, Is, Named, Repeats},
-    F32, FLOATS, I32, Port,
+    F32, FLOATS, I32, Port, Symbol,
 };
 
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
+        symbols: &[Symbol { name: "G", allowed: Allowed::DivisorOf("H") }],
         attributes: &[Attribute::Float("scale")],
         edges: &[1, 2, 16],
         ..Contract::new(
             "flash_attention",
             &[
                 Port::read("q", F32).shape([Named("D"), Named("T"), Named("H"), Named("S")]),
-                Port::read("k", CACHE).shape([Named("D"), Named("C"), Repeats("H"), Any]),
-                Port::read("v", CACHE).shape([Named("E"), Named("C"), Repeats("H"), Any]),
+                Port::read("k", CACHE).shape([Named("D"), Named("C"), Named("G"), Named("P")]),
+                Port::read("v", CACHE).shape([Named("E"), Named("C"), Named("G"), Named("P")]),
                 Port::read("mask", FLOATS)
                     .shape([Named("C"), AtLeast("T"), Repeats("H"), Repeats("S")])
                     .optional(),

@@ -8,14 +8,21 @@
 
 use super::{Call, Kernel, KernelError, Operand, segments};
 use crate::contract::{
-    Attribute, Contract,
+    Allowed, Attribute, Contract,
     Extent::{Any, Is, Named, Repeats},
-    F32, I32, Port, Tolerance,
+    F32, I32, Port, Symbol, Tolerance,
 };
+
+/// Key heads divide value heads, and sequences of keys those of values.
+pub(super) const HEADS: &[Symbol] = &[
+    Symbol { name: "G", allowed: Allowed::DivisorOf("H") },
+    Symbol { name: "R", allowed: Allowed::DivisorOf("S") },
+];
 
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
+        symbols: HEADS,
         attributes: &[Attribute::Integer("snapshots", 1, 64), Attribute::Choice("heads", &[0, 1])],
         may_alias: &[("state", "state_out")],
         edges: &[1, 2, 64],
@@ -23,15 +30,17 @@ pub static KERNEL: Kernel = Kernel {
         ..Contract::new(
             "gated_delta_net",
             &[
-                Port::read("q", F32).shape([Named("D"), Repeats("H"), Named("T"), Repeats("S")]),
-                Port::read("k", F32).shape([Named("D"), Repeats("H"), Named("T"), Repeats("S")]),
+                Port::read("q", F32).shape([Named("D"), Named("G"), Named("T"), Named("R")]),
+                Port::read("k", F32).shape([Named("D"), Named("G"), Named("T"), Named("R")]),
                 Port::read("v", F32).shape([Named("D"), Named("H"), Named("T"), Named("S")]),
                 Port::read("gate", F32).shape([Repeats("D"), Named("H"), Named("T"), Named("S")]),
                 Port::read("beta", F32).shape([Is(1), Named("H"), Named("T"), Named("S")]),
-                Port::read("state", F32).shape([Named("D"), Named("D"), Named("H"), Any]),
+                Port::read("state", F32).shape([Named("D"), Named("D"), Named("H"), Named("P")]),
                 Port::read("segments", I32).shape([Is(8), Any, Is(1), Is(1)]).optional(),
                 Port::write("out", F32),
-                Port::update("state_out", F32).shape([Named("D"), Named("D"), Named("H"), Any]).optional(),
+                Port::update("state_out", F32)
+                    .shape([Named("D"), Named("D"), Named("H"), Named("P")])
+                    .optional(),
             ],
         )
     },

@@ -7,13 +7,14 @@
 use super::{Call, Kernel, KernelError, gated_delta_net as delta, l2_norm, segments, unary};
 use crate::contract::{
     Attribute, Contract,
-    Extent::{Any, Is, Named, Repeats},
+    Extent::{Any, Is, Named},
     F32, I32, INDICES, Port, Tolerance,
 };
 
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
+        symbols: delta::HEADS,
         attributes: &[
             Attribute::Integer("snapshots", 1, 64),
             Attribute::Choice("heads", &[0, 1]),
@@ -26,8 +27,8 @@ pub static KERNEL: Kernel = Kernel {
         ..Contract::new(
             "gdn_core",
             &[
-                Port::read("q", F32).shape([Named("D"), Repeats("H"), Named("T"), Repeats("S")]),
-                Port::read("k", F32).shape([Named("D"), Repeats("H"), Named("T"), Repeats("S")]),
+                Port::read("q", F32).shape([Named("D"), Named("G"), Named("T"), Named("R")]),
+                Port::read("k", F32).shape([Named("D"), Named("G"), Named("T"), Named("R")]),
                 Port::read("v", F32).shape([Named("D"), Named("H"), Named("T"), Named("S")]),
                 Port::read("alpha", F32).shape([Named("H"), Named("T"), Named("S"), Is(1)]),
                 Port::read("dt", F32).shape([Named("H"), Is(1), Is(1), Is(1)]),

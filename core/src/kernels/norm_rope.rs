@@ -5,7 +5,7 @@
 use super::{Call, Kernel, KernelError, rms_norm, rope};
 use crate::contract::{
     Contract,
-    Extent::{Any, Is, Named},
+    Extent::{Any, AtLeast, Is, Named},
     F32, I32, Port,
 };
 
@@ -20,7 +20,7 @@ pub static KERNEL: Kernel = Kernel {
             &[
                 Port::read("x", F32).shape([Named("D"), Named("H"), Named("T"), Is(1)]),
                 Port::read("weight", F32).shape([Named("D"), Is(1), Is(1), Is(1)]),
-                Port::read("positions", I32).shape([Any, Is(1), Is(1), Is(1)]),
+                Port::read("positions", I32).shape([AtLeast("T"), Is(1), Is(1), Is(1)]),
                 Port::read("divisors", F32).shape([Any, Is(1), Is(1), Is(1)]).optional(),
                 Port::write("out", F32).shape([Named("D"), Named("H"), Named("T"), Is(1)]),
             ],

@@ -8,7 +8,7 @@
 use super::{Call, Kernel, KernelError};
 use crate::contract::{
     Attribute, Constants, Contract,
-    Extent::{Any, Is, Named},
+    Extent::{Any, AtLeast, Is, Named},
     F32, FLOATS, I32, Port,
 };
 
@@ -34,7 +34,7 @@ pub static KERNEL: Kernel = Kernel {
             "rope",
             &[
                 Port::read("x", FLOATS).shape([Named("D"), Named("H"), Named("T"), Named("S")]),
-                Port::read("positions", I32).shape([Any, Is(1), Is(1), Is(1)]),
+                Port::read("positions", I32).shape([AtLeast("T"), Is(1), Is(1), Is(1)]),
                 Port::read("divisors", F32).shape([Any, Is(1), Is(1), Is(1)]).optional(),
                 Port::write("out", FLOATS).shape([Named("D"), Named("H"), Named("T"), Named("S")]),
             ],

@@ -7,7 +7,7 @@
 use super::{Call, Kernel, KernelError, segments};
 use crate::contract::{
     Attribute, Contract,
-    Extent::{Any, Is},
+    Extent::{Any, Is, Named},
     F32, FLOATS, I32, Port,
 };
 use crate::segment::Segment;
@@ -20,11 +20,11 @@ pub static KERNEL: Kernel = Kernel {
         ..Contract::new(
             "ssm_conv",
             &[
-                Port::read("x", F32),
-                Port::read("weight", FLOATS).shape([Any, Any, Is(1), Is(1)]),
-                Port::read("history", F32).optional(),
+                Port::read("x", F32).shape([Any, Any, Named("S"), Is(1)]),
+                Port::read("weight", FLOATS).shape([Any, Named("C"), Is(1), Is(1)]),
+                Port::read("history", F32).shape([Any, Named("C"), Any, Is(1)]).optional(),
                 Port::read("segments", I32).shape([Is(8), Any, Is(1), Is(1)]).optional(),
-                Port::write("out", F32),
+                Port::write("out", F32).shape([Named("C"), Named("T"), Named("S"), Is(1)]),
             ],
         )
     },

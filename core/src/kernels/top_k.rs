@@ -3,7 +3,7 @@
 use super::{Call, Kernel, KernelError};
 use crate::contract::{
     Attribute, Contract,
-    Extent::{Any, Named},
+    Extent::{AtLeast, Named},
     F32, I32, Port, Tolerance,
 };
 
@@ -15,8 +15,8 @@ pub static KERNEL: Kernel = Kernel {
         ..Contract::new(
             "top_k",
             &[
-                Port::read("x", F32).shape([Any, Named("N1"), Named("N2"), Named("N3")]),
-                Port::write("out", I32).shape([Any, Named("N1"), Named("N2"), Named("N3")]),
+                Port::read("x", F32).shape([AtLeast("K"), Named("N1"), Named("N2"), Named("N3")]),
+                Port::write("out", I32).shape([Named("K"), Named("N1"), Named("N2"), Named("N3")]),
             ],
         )
     },

@@ -1,6 +1,6 @@
 //! Why a graph has no plan.
 
-use crate::driver::{Attempt, Decline};
+use crate::driver::{Attempt, Decline, State};
 use crate::graph::{GraphError, NodeId};
 use std::fmt::{self, Display, Formatter};
 use thiserror::Error;
@@ -28,9 +28,9 @@ impl Display for Uncovered {
         let shown = self.attempts.len().min(9);
         for attempt in &self.attempts[self.attempts.len() - shown..] {
             let last: Option<&Decline> = attempt.declines.last();
-            match last {
-                Some(decline) => write!(f, "\n  {decline}")?,
-                None => write!(f, "\n  {} at node {}: {:?}", attempt.rule, attempt.root.0, attempt.state)?,
+            match (&attempt.state, last) {
+                (State::Offered | State::Matched, Some(decline)) => write!(f, "\n  {decline}")?,
+                (state, _) => write!(f, "\n  {} at node {}: {state:?}", attempt.rule, attempt.root.0)?,
             }
         }
         Ok(())

@@ -92,7 +92,7 @@ impl Plan {
             .collect()
     }
 
-    /// A node's story: operands with strides, what became of it, and every rule that looked at it.
+    /// A node's story: operands with strides, what became of it, and every rule that looked at it, a line each.
     pub fn explain(&self, node: NodeId) -> String {
         let mut text = format!("{}\n", self.graph.describe(node));
         let it = self.graph.node(node);
@@ -136,11 +136,12 @@ impl Plan {
                 State::Executable { dispatch } => format!("claimed and built as dispatch {dispatch}"),
                 State::Revoked { reason } => format!("claimed, then revoked: {reason}"),
             };
-            let _ = writeln!(text, "  {} at node {}: {state}", attempt.rule, attempt.root.0);
+            let _ = write!(text, "  {} at node {}: {state}", attempt.rule, attempt.root.0);
             for decline in &attempt.declines {
                 let step = decline.step.map_or(String::new(), |s| format!(" step {s}"));
-                let _ = writeln!(text, "    node {}{step}: {:?}", decline.node.0, decline.why);
+                let _ = write!(text, "; node {}{step}: {:?}", decline.node.0, decline.why);
             }
+            text.push('\n');
         }
         text
     }

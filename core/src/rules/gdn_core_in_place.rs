@@ -12,14 +12,14 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let net = at.root();
     at.no_source(net, 6)?;
     let gather = at.producer(net, 5, OpKind::GetRows)?;
-    let copy = at.reader(net, OpKind::Copy)?;
+    let copy = at.reader_of_part(net, OpKind::Copy)?;
     let out = at.result(net, 0)?;
     let [dim, heads, tokens, seqs] = at.source(net, 2)?.shape();
     // The copy must take the newest states and nothing else.
     let states = at.source(copy, 0)?;
     let start = out.layout.offset + dim * heads * tokens * seqs * 4;
     let bytes = dim * dim * heads * seqs * 4;
-    let newest = states.layout.range() == Some(start..start + bytes) && states.layout.bytes() == bytes;
+    let newest = states.layout.range() == Some(start..start + bytes) && states.layout.is_packed();
     at.check(newest, copy, || Why::NotSame { what: "the copy does not take the newest states" })?;
     let table = at.source(gather, 0)?;
     let planes = table.layout.elements() / (dim * dim * heads).max(1);

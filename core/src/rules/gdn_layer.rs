@@ -12,7 +12,7 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let net = at.root();
     let segments = at.source(net, 6)?;
     let ([q, k], l2_eps, form) = links::unit_pair(at, net)?;
-    let silu = at.producer(q, 0, OpKind::Unary)?;
+    let silu = at.producer_of_part(q, 0, OpKind::Unary)?;
     links::unary_is(at, silu, UnaryKind::Silu)?;
     let conv = at.producer(silu, 0, OpKind::SsmConv)?;
     let x = at.source(conv, 0)?;

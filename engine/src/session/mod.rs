@@ -296,6 +296,7 @@ impl Session {
         let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
         let graph = Arc::clone(&runner.plan().graph);
         let given = self.inputs.given(&graph);
+        tracing::trace!(tokens = ids.len(), position, "ubatch");
         let outcome = runner.run(&given, Some(&self.cancel.0));
         outcome.map_err(|error| {
             // The recurrent state may be half written.
@@ -333,12 +334,30 @@ impl Session {
                 Ok(buffer)
             })
         })?;
+        tell_plan(runner.plan(), &batch);
         if self.runners.len() == KEPT_PLANS {
             self.runners.remove(0);
         }
         self.runners.push((batch, runner));
         self.timings.planning += started.elapsed();
         Ok(())
+    }
+}
+
+/// Tells listeners of a new plan; at the finest level also of each of its dispatches. A listener sees the finished plan and
+/// cannot change it.
+fn tell_plan(plan: &Plan, batch: &Batch) {
+    tracing::debug!(
+        hash = format!("{:016x}", plan.hash),
+        tokens = batch.tokens,
+        dispatches = plan.dispatches.len(),
+        splits = plan.splits.len(),
+        revoked = plan.revoked.len(),
+        "plan"
+    );
+    for (index, dispatch) in plan.dispatches.iter().enumerate() {
+        let (kernel, variant, rule) = (dispatch.kernel, dispatch.variant, dispatch.rule);
+        tracing::trace!(index, kernel, variant, rule, phase = dispatch.phase, "dispatch");
     }
 }
 

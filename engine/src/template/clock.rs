@@ -6,7 +6,17 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -51,7 +61,9 @@ pub(super) fn format_time(time: SystemTime, format: &str) -> String {
             Some('F') => format!("{}-{:02}-{:02}", date.year, date.month, date.day),
             Some('T') => format!("{hour:02}:{minute:02}:{second:02}"),
             Some('%') => "%".to_owned(),
-            other => ["%", if unpadded { "-" } else { "" }].concat() + &other.map_or(String::new(), String::from),
+            other => {
+                ["%", if unpadded { "-" } else { "" }].concat() + &other.map_or(String::new(), String::from)
+            }
         };
         text.push_str(&written);
     }
@@ -91,7 +103,8 @@ impl Date {
     }
 
     fn day_of_year(&self) -> u64 {
-        let leap = (self.year.is_multiple_of(4) && !self.year.is_multiple_of(100)) || self.year.is_multiple_of(400);
+        let leap =
+            (self.year.is_multiple_of(4) && !self.year.is_multiple_of(100)) || self.year.is_multiple_of(400);
         let before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
         before[(self.month as usize - 1) % 12] + self.day + u64::from(leap && self.month > 2)
     }

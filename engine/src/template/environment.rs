@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::time::SystemTime;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Kwargs;
+use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 
+use super::TemplateError;
 use super::clock::format_time;
 use super::error::Refusal;
 use super::json::tojson;
-use super::TemplateError;
 
 /// The template's name inside its environment.
 pub(super) const NAME: &str = "chat";
@@ -37,7 +37,15 @@ pub(super) fn environment(source: &str) -> Result<Environment<'static>, Template
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     environment.set_recursion_limit(RECURSION_LIMIT);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_formatter(|out, state, value| {
+        charge_parts(state, value)?;
+        minijinja::escape_formatter(out, state, value)
+    });
     environment.add_filter("tojson", tojson);
+    environment.add_filter("string", |state: &State, value: &Value| {
+        charge_parts(state, value)?;
+        Ok::<_, Error>(if value.as_str().is_some() { value.clone() } else { Value::from(value.to_string()) })
+    });
     // Both write nested values in time that grows with the square of their depth; chat templates have no use for them.
     environment.remove_filter("pprint");
     environment.remove_global("debug");
@@ -45,6 +53,28 @@ pub(super) fn environment(source: &str) -> Result<Environment<'static>, Template
     let source = without_generation_marks(source).into_owned();
     environment.add_template_owned(NAME, source).map_err(|error| TemplateError::syntax(&error))?;
     Ok(environment)
+}
+
+/// Pays for every part of a nested value before it is written out: a list that holds another twice, and that one a third
+/// twice, is short to build and endless to write.
+///
+/// # Errors
+/// The steps are used up.
+pub(super) fn charge_parts(state: &State, value: &Value) -> Result<(), Error> {
+    match value.kind() {
+        ValueKind::Map => {
+            for key in value.try_iter()?.checked() {
+                charge_parts(state, &value.get_item(&key?)?)?;
+            }
+        }
+        ValueKind::Seq | ValueKind::Iterable => {
+            for item in value.try_iter()?.checked() {
+                charge_parts(state, &item?)?;
+            }
+        }
+        _ => {}
+    }
+    state.consume_fuel(1)
 }
 
 /// The function `strftime_now`, for one moment.
@@ -94,7 +124,8 @@ mod tests {
 
     #[test]
     fn only_generation_tags_are_rewritten() {
-        for source in ["", "{%", "{%-", "{% generation", "{% if generation %}", "generation {{ generation }}"] {
+        for source in ["", "{%", "{%-", "{% generation", "{% if generation %}", "generation {{ generation }}"]
+        {
             assert_eq!(without_generation_marks(source), source);
         }
         assert_eq!(

@@ -34,6 +34,12 @@ pub enum TemplateError {
         /// The steps that were granted.
         budget: u64,
     },
+    /// The template was still at work when its time was over. It is not tried again.
+    #[error("the chat template was not done after {seconds} s; it loops or builds too large a list")]
+    TimedOut {
+        /// The time that was granted.
+        seconds: u64,
+    },
     /// The template engine itself failed.
     #[error("the template engine failed: {reason}")]
     Engine {

@@ -9,6 +9,8 @@ use minijinja::value::Kwargs;
 use minijinja::{Error, ErrorKind, State, Value};
 use serde_json::Value as Json;
 
+use super::environment::charge_parts;
+
 /// The filter: `value|tojson(ensure_ascii=false, indent=none, separators=none, sort_keys=false)`.
 pub(super) fn tojson(
     state: &State,
@@ -30,6 +32,7 @@ pub(super) fn tojson(
     if value.is_undefined() {
         return Err(Error::new(ErrorKind::UndefinedError, "tojson was given an undefined value"));
     }
+    charge_parts(state, value)?;
     let json = serde_json::to_value(value).map_err(|error| {
         Error::new(ErrorKind::InvalidOperation, "tojson cannot write this value").with_source(error)
     })?;
@@ -37,8 +40,16 @@ pub(super) fn tojson(
         let between = if indent.is_some() { "," } else { ", " };
         (between.to_owned(), ": ".to_owned())
     });
-    let mut writer =
-        Writer { state, text: String::new(), charged: 0, indent, between, after_key, ensure_ascii, sort_keys };
+    let mut writer = Writer {
+        state,
+        text: String::new(),
+        charged: 0,
+        indent,
+        between,
+        after_key,
+        ensure_ascii,
+        sort_keys,
+    };
     writer.value(&json, 0)?;
     Ok(Value::from(writer.text))
 }

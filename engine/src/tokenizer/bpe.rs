@@ -43,8 +43,8 @@ fn read_merges(merges: &[String], vocab: &Vocab, barred: &HashSet<&str>) -> Resu
     let mut pairs = Vec::with_capacity(merges.len());
     let mut made = String::new();
     for (index, merge) in merges.iter().enumerate() {
-        let (left, right) = halves(merge)
-            .ok_or_else(|| TokenizerError::MergeForm { index, merge: shortened(merge) })?;
+        let (left, right) =
+            halves(merge).ok_or_else(|| TokenizerError::MergeForm { index, merge: shortened(merge) })?;
         made.clear();
         made.push_str(left);
         made.push_str(right);

@@ -85,13 +85,17 @@ pub enum TokenizerError {
         tokens: usize,
     },
     /// The vocabulary has no token for a byte of the text.
-    #[error("the text holds the byte {byte:#04x}, for which this vocabulary has no token; remove that character")]
+    #[error(
+        "the text holds the byte {byte:#04x}, for which this vocabulary has no token; remove that character"
+    )]
     NoToken {
         /// The byte.
         byte: u8,
     },
     /// A run of whitespace is longer than the splitting expression can follow.
-    #[error("the text holds {length} whitespace characters in a row; at most {limit} are read; shorten the run")]
+    #[error(
+        "the text holds {length} whitespace characters in a row; at most {limit} are read; shorten the run"
+    )]
     Whitespace {
         /// Length of the run, in characters.
         length: usize,

@@ -1,6 +1,6 @@
 //! The vocabulary of a GGUF file.
 
-use super::{Vocabulary, Tokenizer, TokenizerOptions};
+use super::{Tokenizer, TokenizerOptions, Vocabulary};
 use crate::Error;
 use crate::gguf::{Gguf, Strings};
 

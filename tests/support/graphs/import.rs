@@ -33,10 +33,14 @@ pub struct Import {
 }
 
 impl Import {
-    /// Storages of another graph, by the same ids, and nothing else.
-    pub fn onto(storages: &[Storage]) -> Self {
-        let graph = Graph { storages: storages.to_vec(), ..Graph::default() };
-        Import { graph, writes: vec![0; storages.len()], known: HashMap::new() }
+    /// The storages of another graph, by the same ids, and nothing else.
+    pub fn over(old: &Graph) -> Self {
+        let graph = Graph { storages: old.storages.clone(), ..Graph::default() };
+        let mut new = Import { graph, writes: vec![0; old.storages.len()], known: HashMap::new() };
+        for tensor in old.tensors.iter().filter(|t| t.version == 0) {
+            new.now(Value { storage: tensor.storage, layout: tensor.layout });
+        }
+        new
     }
 
     /// The graph so far.
@@ -53,7 +57,11 @@ impl Import {
 
     fn packed(&mut self, name: &str, owner: Owner, dtype: DType, shape: [u64; 4]) -> Value {
         let layout = Layout::packed(dtype, shape).expect("whole blocks");
-        Value { storage: self.storage(name, owner, layout.bytes()), layout }
+        let value = Value { storage: self.storage(name, owner, layout.bytes()), layout };
+        if owner != Owner::Activation {
+            self.now(value);
+        }
+        value
     }
 
     /// A weight.

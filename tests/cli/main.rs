@@ -1,0 +1,169 @@
+//! The command as people meet it: what it prints, and exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program under test, built once for this test.
+fn program() -> PathBuf {
+    static BUILT: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
+    BUILT
+        .get_or_init(|| {
+            let status = Command::new(env!("CARGO"))
+                .args(["build", "--quiet", "--package", "weft-cli"])
+                .status()
+                .expect("cargo runs");
+            assert!(status.success(), "weft-cli builds");
+            // Test programs lie in target/PROFILE/deps.
+            let deps = std::env::current_exe().expect("this program has a path");
+            let target = deps.ancestors().nth(3).expect("a target folder").join("debug");
+            target.join(format!("weft{}", std::env::consts::EXE_SUFFIX))
+        })
+        .clone()
+}
+
+fn weft(args: &[&str]) -> Output {
+    Command::new(program()).args(args).output().expect("weft runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn scratch(name: &str, bytes: &[u8]) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, bytes).expect("a scratch file");
+    path.display().to_string()
+}
+
+fn default_model() -> Vec<u8> {
+    std::fs::read(weft_tests::fixtures::path("../../models/weft-tales-12m.Q8_0.gguf")).expect("the default model")
+}
+
+/// Exit code 2, one line on standard error that holds all of `parts`, and no panic.
+fn refuses(args: &[&str], parts: &[&str]) {
+    let output = weft(args);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
+    assert!(!error.contains("panicked"), "{error}");
+    let lines: Vec<&str> = error.lines().filter(|l| l.starts_with("error:")).collect();
+    assert_eq!(lines.len(), 1, "{error}");
+    parts.iter().for_each(|part| assert!(lines[0].contains(part), "`{part}` is not in: {error}"));
+}
+
+#[test]
+fn tells_a_story_from_the_model_inside() {
+    let output = weft(&["run", "--temp", "0", "-n", "40", "Tell me a story about a shy dragon."]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("Once upon a time, there was a shy dragon"));
+    let notes = text(&output.stderr);
+    assert!(notes.contains("Weft Tales 12M on cpu") && notes.contains("tokens/s"), "{notes}");
+}
+
+#[test]
+fn listening_changes_no_text() {
+    let quiet = weft(&["run", "--temp", "0", "-n", "20", "A bee."]);
+    let heard = weft(&["-vv", "run", "--temp", "0", "-n", "20", "A bee."]);
+    assert_eq!(quiet.stdout, heard.stdout);
+    assert!(text(&heard.stderr).contains("dispatch"));
+}
+
+#[test]
+fn refuses_bad_files_with_one_line() {
+    let model = default_model();
+    refuses(&["info", "no-such-file.gguf"], &["no-such-file.gguf"]);
+    refuses(&["run", "-m", &scratch("empty.gguf", b""), "x"], &["empty.gguf"]);
+    refuses(&["run", "-m", &scratch("text.gguf", b"This is no model."), "x"], &["text.gguf", "not a GGUF file"]);
+    let mut version = model.clone();
+    version[4] = 9;
+    refuses(&["run", "-m", &scratch("version.gguf", &version), "x"], &["version 9"]);
+    let mut count = model.clone();
+    count[8..16].fill(0xff);
+    refuses(&["run", "-m", &scratch("count.gguf", &count), "x"], &["count.gguf"]);
+    refuses(&["run", "-m", &scratch("short.gguf", &model[..model.len() / 2]), "x"], &["short.gguf"]);
+    refuses(&["run", "-m", &scratch("head.gguf", &model[..500]), "x"], &["head.gguf"]);
+    let unknown = replaced(&model, b"\x06\0\0\0\0\0\0\0qwen35", b"\x06\0\0\0\0\0\0\0qwen99");
+    refuses(&["run", "-m", &scratch("arch.gguf", &unknown), "x"], &["arch.gguf", "`qwen99`", "qwen35"]);
+    let missing = replaced(&model, b"blk.0.ssm_out.weight", b"blk.0.ssm_Out.weight");
+    refuses(&["run", "-m", &scratch("missing.gguf", &missing), "x"], &["blk.0.ssm_out.weight"]);
+}
+
+fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    if let Some(at) = bytes.windows(from.len()).position(|w| w == from) {
+        bytes[at..at + to.len()].copy_from_slice(to);
+    }
+    bytes
+}
+
+#[test]
+fn refuses_bad_arguments_with_one_line() {
+    refuses(&["run", ""], &["the prompt is empty"]);
+    refuses(&["run", "--backend", "abacus", "x"], &["`abacus`", "cpu"]);
+    refuses(&["run", "--ctx", "4000000000", "x"], &["lower the context size"]);
+    refuses(&["run", "--ctx", "4", "Tell me a story."], &["do not fit a context of 4"]);
+    refuses(&["run", "--top-p", "7", "x"], &["top_p"]);
+    refuses(&["run", "--cache-type", "q9", "x"], &["q9"]);
+    refuses(&["plan", "--explain", "no_such_node"], &["no_such_node"]);
+    let ids = scratch("ids.json", b"[1, 99999]");
+    let out = scratch("out.safetensors", b"");
+    refuses(&["logits", "--tokens", &ids, "-o", &out], &["99999", "8192"]);
+    let empty = scratch("none.json", b"[]");
+    refuses(&["logits", "--tokens", &empty, "-o", &out], &["the prompt is empty"]);
+    let broken = scratch("broken.json", b"{");
+    refuses(&["logits", "--tokens", &broken, "-o", &out], &["broken.json"]);
+}
+
+#[test]
+fn writes_logits_that_do_not_depend_on_how_they_are_cut() {
+    let ids = scratch("cut.json", b"[1,410,201,521,405,261,381,351,261,1506,1090,16,2,201,1,412,201]");
+    let read = |name: &str, more: &[&str]| {
+        let out = scratch(name, b"");
+        let output = weft(&[&["logits", "--tokens", &ids, "--hidden", "-o", &out], more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let references = weft_tests::refs::References::read(Path::new(&out));
+        (references.floats("logits"), references.floats("hidden_7"))
+    };
+    let (whole, hidden) = read("whole.safetensors", &[]);
+    assert_eq!((whole.len(), hidden.len()), (17 * 8192, 17 * 256));
+    let (cut, _) = read("cut.safetensors", &["--ubatch", "5", "--decode-from", "11"]);
+    let off = whole.iter().zip(&cut).map(|(a, b)| (a - b).abs()).fold(0.0f32, f32::max);
+    assert!(off < 1e-3, "{off}");
+}
+
+#[test]
+fn makes_describes_and_plans_a_synthetic_model() {
+    let file = scratch("synth.gguf", b"");
+    let made = weft(&["synth", "--arch", "qwen35", "--shape", "tiny", "--type", "Q4_K_M", "-o", &file]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let info = text(&weft(&["info", &file]).stdout);
+    assert!(info.contains("general.architecture") && info.contains("context"), "{info}");
+    let plan = text(&weft(&["plan", "-m", &file, "--tokens", "8"]).stdout);
+    assert!(plan.contains("by rule gdn_layer") && plan.contains("dispatches"), "{plan}");
+    let story = text(&weft(&["plan", "-m", &file, "--explain", "l2_norm"]).stdout);
+    assert!(story.contains("gdn_layer at node"), "{story}");
+    let json = weft(&["plan", "-m", &file, "--json"]);
+    let plan: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert!(plan["dispatches"].as_array().is_some_and(|d| !d.is_empty()) && plan["trail"].is_array());
+    let run = weft(&["run", "-m", &file, "-n", "5", "--temp", "0", "hello"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+}
+
+#[test]
+fn chats_over_several_turns() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child = Command::new(program())
+        .args(["chat", "--temp", "0", "-n", "12"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("weft runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"Tell me a story about a shy dragon.\nAnd then?\n/stats\n/reset\nA bee.\n/exit\n").expect("written");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).lines().filter(|l| !l.is_empty()).count() >= 3);
+    assert!(text(&output.stderr).contains("tokens/s"));
+}

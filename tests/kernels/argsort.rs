@@ -1,0 +1,16 @@
+//! `argsort`, with ties.
+
+use crate::subject::{Subject, ties, values};
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject { values: |_, _| values([("x", ties())]), ..Subject::new("argsort") };
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

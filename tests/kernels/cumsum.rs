@@ -1,0 +1,16 @@
+//! `cumsum`.
+
+use crate::subject::Subject;
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject::new("cumsum");
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

@@ -1,0 +1,221 @@
+//! Bytes of a case: operands between NaN, the reference's results on packed copies, and the comparison.
+
+use crate::subject::{Subject, Values, written};
+use std::cell::Cell;
+use weft_core::contract::draw::Case;
+use weft_core::contract::{Access, Tolerance};
+use weft_core::graph::{DType, Layout};
+use weft_core::kernels::{Call, KernelError, Place};
+use weft_core::quant;
+use weft_tests::{Random, compare};
+
+/// A case with its bytes. Vectors are by port.
+pub struct Bench {
+    pub case: Case,
+    /// Storages before the run; empty where the port shares another's.
+    pub storages: Vec<Vec<u8>>,
+    /// Elements before the run, packed.
+    start: Vec<Vec<u8>>,
+    /// Elements after the reference ran, packed.
+    want: Vec<Vec<u8>>,
+    leaves_rows: bool,
+}
+
+impl Bench {
+    /// Fills the storages and runs the reference on packed copies of the operands.
+    ///
+    /// # Errors
+    /// The reference refused its data.
+    pub fn new(subject: &Subject, case: Case, random: &mut Random) -> Result<Self, KernelError> {
+        let contract = case.draft.contract;
+        let mut values = (subject.values)(&case, random);
+        let mut storages = vec![Vec::new(); contract.ports.len()];
+        let mut start = vec![Vec::new(); contract.ports.len()];
+        for (at, port) in contract.ports.iter().enumerate() {
+            let Some(layout) = case.operands[at] else { continue };
+            let home = case.homes[at];
+            if home != at {
+                start[at] = gather(&storages[home], &layout);
+                continue;
+            }
+            let end = layout.range().expect("a range").end;
+            let gap: &[u8] = if layout.dtype.is_float() || layout.dtype.is_quantised() { &[0xff] } else { &[0x7f] };
+            let mut storage: Vec<u8> = gap.iter().copied().cycle().take(end as usize + 72).collect();
+            // A write port that shares a reader's bytes holds what is read there.
+            let packed = if port.access == Access::Write && !is_home(&case, at) {
+                unwritten(&layout)
+            } else {
+                encoded(&layout, values.get_mut(port.name), random)
+            };
+            scatter(&packed, &mut storage, &layout);
+            start[at] = gather(&storage, &layout);
+            storages[at] = storage;
+        }
+        // On packed copies nothing is shared: each written port of its own starts without a result.
+        let mut want = start.clone();
+        for at in written(contract) {
+            if let Some(layout) = case.operands[at].filter(|_| contract.ports[at].access == Access::Write) {
+                want[at] = unwritten(&layout);
+            }
+        }
+        let before = want.clone();
+        run_reference(subject, &case, &mut want)?;
+        for at in written(contract) {
+            start[at].clone_from(&before[at]);
+        }
+        let leaves_rows = (subject.leaves_rows)(&case);
+        Ok(Bench { case, storages, start, want, leaves_rows })
+    }
+
+    /// Compares storages after a run: results row by row, every other byte exactly.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn compare(&self, after: &[Vec<u8>], tolerance: Tolerance) -> Result<(), String> {
+        let contract = self.case.draft.contract;
+        let mut touched: Vec<Vec<bool>> = after.iter().map(|bytes| vec![false; bytes.len()]).collect();
+        for at in written(contract) {
+            let Some(layout) = self.case.operands[at] else { continue };
+            let (home, name) = (self.case.homes[at], contract.ports[at].name);
+            let got = gather(&after[home], &layout);
+            self.compare_port(at, &layout, &got, tolerance).map_err(|why| format!("port `{name}`: {why}"))?;
+            let unit = layout.dtype.block_bytes() as usize;
+            each_block(&layout, |address, _| touched[home][address..address + unit].fill(true));
+        }
+        for (at, touched) in touched.iter().enumerate() {
+            let same = |i: &usize| touched[*i] || after[at][*i] == self.storages[at][*i];
+            if let Some(byte) = (0..after[at].len()).find(|i| !same(i)) {
+                return Err(format!("byte {byte} outside the results of port `{}` changed", contract.ports[at].name));
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_port(&self, at: usize, layout: &Layout, got: &[u8], tolerance: Tolerance) -> Result<(), String> {
+        let width = layout.shape[0] as usize;
+        let row = (layout.dtype.row_bytes(layout.shape[0]).expect("whole blocks") as usize).max(1);
+        let access = self.case.draft.contract.ports[at].access;
+        let rows = got.chunks(row).zip(self.want[at].chunks(row)).zip(self.start[at].chunks(row));
+        for (number, ((got, want), start)) in rows.enumerate() {
+            if want == start && (access == Access::Update || self.leaves_rows) {
+                if got != start {
+                    return Err(format!("row {number} changed, though the reference leaves it"));
+                }
+                continue;
+            }
+            if want == start && access == Access::Write {
+                return Err(format!("row {number} is not written by the reference"));
+            }
+            let (got, want) = (decoded(layout.dtype, got), decoded(layout.dtype, want));
+            compare::rows(&got, &want, width, tolerance).map_err(|d| format!("row {number}: {d:?}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether another port lies in this one's storage.
+fn is_home(case: &Case, at: usize) -> bool {
+    case.homes.iter().enumerate().any(|(port, home)| port != at && *home == at)
+}
+
+fn run_reference(subject: &Subject, case: &Case, packed: &mut [Vec<u8>]) -> Result<(), KernelError> {
+    let kernel = subject.reference();
+    let layouts: Vec<Option<Layout>> = case
+        .operands
+        .iter()
+        .map(|l| l.map(|l| Layout::packed(l.dtype, l.shape).expect("a packed layout")))
+        .collect();
+    let cells: Vec<&[Cell<u8>]> =
+        packed.iter_mut().map(|bytes| Cell::from_mut(bytes.as_mut_slice()).as_slice_of_cells()).collect();
+    let places: Vec<Option<Place<'_>>> =
+        layouts.iter().zip(cells).map(|(layout, cells)| layout.map(|layout| (layout, cells))).collect();
+    (kernel.reference)(&Call::new(&kernel.contract, &places, &case.constants)?)
+}
+
+/// Calls `each` with the address of each block and its number in packed order.
+fn each_block(layout: &Layout, mut each: impl FnMut(usize, usize)) {
+    let [n0, n1, n2, n3] = layout.shape;
+    let mut number = 0;
+    for i3 in 0..n3 {
+        for i2 in 0..n2 {
+            for i1 in 0..n1 {
+                for i0 in 0..n0 / layout.dtype.block_values() {
+                    let steps: u64 = [i0, i1, i2, i3].iter().zip(layout.strides).map(|(i, s)| i * s).sum();
+                    each((layout.offset + steps) as usize, number);
+                    number += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The elements of a storage in packed order.
+pub fn gather(storage: &[u8], layout: &Layout) -> Vec<u8> {
+    let unit = layout.dtype.block_bytes() as usize;
+    let mut packed = vec![0; layout.bytes() as usize];
+    each_block(layout, |address, number| {
+        packed[number * unit..(number + 1) * unit].copy_from_slice(&storage[address..address + unit]);
+    });
+    packed
+}
+
+fn scatter(packed: &[u8], storage: &mut [u8], layout: &Layout) {
+    let unit = layout.dtype.block_bytes() as usize;
+    each_block(layout, |address, number| {
+        storage[address..address + unit].copy_from_slice(&packed[number * unit..(number + 1) * unit]);
+    });
+}
+
+/// What a backend that poisons outputs leaves in them.
+fn unwritten(layout: &Layout) -> Vec<u8> {
+    let pattern: &[u8] = match layout.dtype {
+        DType::F32 => &[0x00, 0x00, 0xc0, 0x7f],
+        DType::F16 => &[0x00, 0x7e],
+        DType::BF16 => &[0xc0, 0x7f],
+        _ => &[0xff, 0xff, 0xff, 0x7f],
+    };
+    pattern.iter().copied().cycle().take(layout.bytes() as usize).collect()
+}
+
+/// Elements in packed order.
+fn encoded(layout: &Layout, mut values: Option<&mut Values>, random: &mut Random) -> Vec<u8> {
+    let [n0, n1, n2, n3] = layout.shape;
+    let integer = matches!(layout.dtype, DType::I32 | DType::I64);
+    let mut all = Vec::with_capacity(layout.elements() as usize);
+    for i3 in 0..n3 {
+        for i2 in 0..n2 {
+            for i1 in 0..n1 {
+                for i0 in 0..n0 {
+                    all.push(match &mut values {
+                        Some(values) => values([i0, i1, i2, i3], random),
+                        None if integer => random.below(2001) as f64 - 1000.0,
+                        None => f64::from(random.unit()),
+                    });
+                }
+            }
+        }
+    }
+    match layout.dtype {
+        DType::I32 => all.iter().flat_map(|v| (*v as i32).to_le_bytes()).collect(),
+        DType::I64 => all.iter().flat_map(|v| (*v as i64).to_le_bytes()).collect(),
+        dtype => {
+            let floats: Vec<f32> = all.iter().map(|v| *v as f32).collect();
+            let mut bytes = vec![0; layout.bytes() as usize];
+            (quant::block_type(dtype).expect("a codec").encode)(&floats, &mut bytes);
+            bytes
+        }
+    }
+}
+
+fn decoded(dtype: DType, bytes: &[u8]) -> Vec<f32> {
+    match dtype {
+        DType::I32 => bytes.as_chunks::<4>().0.iter().map(|b| i32::from_le_bytes(*b) as f32).collect(),
+        DType::I64 => bytes.as_chunks::<8>().0.iter().map(|b| i64::from_le_bytes(*b) as f32).collect(),
+        dtype => {
+            let count = bytes.len() as u64 / dtype.block_bytes() * dtype.block_values();
+            let mut values = vec![0.0; count as usize];
+            (quant::block_type(dtype).expect("a codec").decode)(bytes, &mut values);
+            values
+        }
+    }
+}

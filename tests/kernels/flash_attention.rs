@@ -1,0 +1,60 @@
+//! `flash_attention` over all cells, and over the cells that a segment sees.
+
+use crate::segments::{self, of_slot};
+use crate::subject::{Subject, Values, is_distinct, values};
+use std::collections::BTreeMap;
+use weft_core::contract::draw::{Case, Draft, Source};
+use weft_tests::Random;
+
+/// The kernel.
+pub static SUBJECT: Subject =
+    Subject { complete, values: all, ..Subject::new("flash_attention") };
+
+/// With segments there is one plane of queries, and `P` counts slots; without, sequences.
+fn complete(draft: &mut Draft, _: &mut Source<'_>) {
+    if draft.is_bound("segments") {
+        draft.set_extent("S", 1);
+    } else {
+        draft.set_extent("P", draft.extent("S"));
+    }
+}
+
+/// Cells that nobody sees hold NaN, where they share no byte with others.
+fn all(case: &Case, random: &mut Random) -> BTreeMap<&'static str, Values> {
+    let [_, rows, ..] = case.layout("q").map_or([1; 4], |q| q.shape);
+    let [_, cells, _, slots] = case.layout("k").map_or([1; 4], |k| k.shape);
+    let table = segments::table(case, rows, slots, 1, random);
+    let segmented = case.layout("segments").is_some();
+    // The last cell is masked for all.
+    let masks = case.layout("mask").is_some() && is_distinct(case, "mask") && cells > 1;
+    let excluded = if masks { cells - 1 } else { cells };
+    let cache = |port: &str| -> Values {
+        let (table, distinct) = (table.clone(), is_distinct(case, port));
+        Box::new(move |[_, cell, _, slot], random| {
+            let seen = |s: weft_core::segment::Segment| cell < u64::from(s.position) + u64::from(s.count);
+            let seen = !segmented || of_slot(&table, slot).is_some_and(seen);
+            if (seen && cell != excluded) || !distinct { f64::from(random.unit()) } else { f64::NAN }
+        })
+    };
+    let hidden = random.below(4);
+    let mask = move |[cell, row, ..]: [u64; 4], random: &mut Random| {
+        let out = cell == excluded || row == hidden || random.below(4) == 0;
+        if out { f64::NEG_INFINITY } else { f64::from(random.unit()) }
+    };
+    values([
+        ("k", cache("k")),
+        ("v", cache("v")),
+        ("mask", Box::new(mask)),
+        ("segments", segments::words(&table)),
+    ])
+}
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

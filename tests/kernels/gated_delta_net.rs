@@ -1,0 +1,89 @@
+//! `gated_delta_net` in both forms: states in the result, and states in a pool by segment.
+
+use crate::segments;
+use crate::subject::{Subject, Values, between, is_distinct, values};
+use weft_core::contract::Constant;
+use weft_core::contract::draw::{Case, Draft, Source};
+use weft_tests::Random;
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject {
+    complete,
+    values: |case, random| {
+        let (table, snapshots) = table(case, "state", random);
+        let distinct = is_distinct(case, "state");
+        let state = if case.layout("segments").is_some() {
+            segments::states(&table, snapshots, distinct)
+        } else {
+            between(-1.0, 1.0)
+        };
+        let old = segments::states(&[], snapshots, true);
+        let ready = [("k", key(case)), ("gate", between(-0.3, 0.0)), ("beta", between(0.0, 1.0))];
+        let mut all = values(ready);
+        all.extend([("state", state), ("state_out", old), ("segments", segments::words(&table))]);
+        all
+    },
+    leaves_rows,
+    single: &[("out", 3)],
+    ..Subject::new("gated_delta_net")
+};
+
+/// Rows of tokens that belong to no segment, and snapshots of more tokens than there are.
+pub fn leaves_rows(case: &Case) -> bool {
+    let tokens = case.layout("v").map_or(0, |v| v.shape[2]);
+    case.layout("segments").is_some() || tokens < snapshots(case)
+}
+
+/// How many states a case keeps.
+pub fn snapshots(case: &Case) -> u64 {
+    match case.constants.get("snapshots") {
+        Some(Constant::Integer(snapshots)) => u64::from(snapshots),
+        _ => 1,
+    }
+}
+
+/// The segments of a case, and its snapshots.
+pub fn table(case: &Case, pool: &str, random: &mut Random) -> (Vec<weft_core::segment::Segment>, u64) {
+    let snapshots = snapshots(case);
+    let tokens = case.layout("v").map_or(0, |v| v.shape[2]);
+    let planes = case.layout(pool).map_or(1, |pool| pool.shape[3]);
+    (segments::table(case, tokens, planes / snapshots, snapshots, random), snapshots)
+}
+
+/// Keys of at most unit length: longer ones would make the state grow without bound.
+fn key(case: &Case) -> Values {
+    let most = 1.0 / (case.layout("k").map_or(1, |k| k.shape[0]) as f64).sqrt();
+    between(-most, most)
+}
+
+fn complete(draft: &mut Draft, source: &mut Source<'_>) {
+    let segmented = draft.is_bound("state_out");
+    draft.bind("segments", segmented);
+    let snapshots = u64::from(draft.integer("snapshots"));
+    let seqs = draft.extent("S");
+    draft.set_extent("P", if segmented { snapshots * (1 + source.below(3)) } else { seqs });
+    result(draft, segmented);
+}
+
+/// The result: one row per head and token, or everything in one flat tensor.
+pub fn result(draft: &mut Draft, segmented: bool) {
+    if segmented {
+        draft.set_extent("S", 1);
+        draft.set_extent("R", 1);
+    }
+    let (dim, heads, tokens, seqs) = (draft.extent("D"), draft.extent("H"), draft.extent("T"), draft.extent("S"));
+    let snapshots = u64::from(draft.integer("snapshots"));
+    let flat = [dim * heads, tokens * seqs + snapshots * dim * seqs, 1, 1];
+    let shape = if segmented { [dim, heads, tokens, 1] } else { flat };
+    (0..4).for_each(|d| draft.set_open("out", d, shape[d]));
+}
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

@@ -1,0 +1,54 @@
+//! `gdn_core` with its state as an operand, gathered from a pool, and in a pool by segment.
+
+use crate::gated_delta_net::{leaves_rows, result, table};
+use crate::segments;
+use crate::subject::{Subject, below, between, is_distinct, values};
+use weft_core::contract::draw::{Draft, Source};
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject {
+    complete,
+    values: |case, random| {
+        let (table, snapshots) = table(case, "state", random);
+        let planes = case.layout("state").map_or(1, |state| state.shape[3]);
+        let state = if case.layout("segments").is_some() {
+            segments::states(&table, snapshots, is_distinct(case, "state"))
+        } else {
+            between(-1.0, 1.0)
+        };
+        values([
+            ("a", between(-0.5, 0.0)),
+            ("rows", below(planes)),
+            ("state", state),
+            ("state_out", segments::states(&[], snapshots, true)),
+            ("segments", segments::words(&table)),
+        ])
+    },
+    leaves_rows,
+    single: &[("out", 3)],
+    ..Subject::new("gdn_core")
+};
+
+fn complete(draft: &mut Draft, source: &mut Source<'_>) {
+    let segmented = draft.is_bound("segments");
+    let snapshots = u64::from(draft.integer("snapshots"));
+    if segmented {
+        draft.bind("state_out", true);
+        draft.bind("rows", false);
+    }
+    result(draft, segmented);
+    let least = if segmented { snapshots * (1 + source.below(3)) } else { draft.extent("S") };
+    let more = if !segmented && draft.is_bound("rows") { source.below(3) } else { 0 };
+    draft.set_open("state", 3, least + more);
+    draft.set_open("state_out", 3, least + if source.one_in(2) { more } else { 0 });
+}
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

@@ -1,0 +1,51 @@
+//! `gdn_layer`: segments over pools of histories and states.
+
+use crate::gated_delta_net::snapshots;
+use crate::segments;
+use crate::subject::{Subject, between, is_distinct, values};
+use weft_core::contract::Constant;
+use weft_core::contract::draw::{Draft, Source};
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject {
+    complete,
+    values: |case, random| {
+        let [_, rows, ..] = case.layout("x").map_or([1; 4], |x| x.shape);
+        let [.., slots, _] = case.layout("history").map_or([1; 4], |history| history.shape);
+        let snapshots = snapshots(case);
+        let table = segments::table(case, rows, slots, snapshots, random);
+        values([
+            ("a", between(-0.5, 0.0)),
+            ("history", segments::history(&table, is_distinct(case, "history"))),
+            ("state", segments::states(&table, snapshots, is_distinct(case, "state"))),
+            ("segments", segments::words(&table)),
+        ])
+    },
+    unequal: &["history"],
+    ..Subject::new("gdn_layer")
+};
+
+/// Channels are those of q, k and v; the history is as long as the taps reach back.
+fn complete(draft: &mut Draft, source: &mut Source<'_>) {
+    let heads = draft.extent("H");
+    let divisors: Vec<u64> = (1..=heads).filter(|d| heads.is_multiple_of(*d)).collect();
+    let key_heads = source.pick(&divisors).unwrap_or(1);
+    let taps = 1 + source.below(4);
+    let slots = 1 + source.below(3);
+    draft.set_constant("key_heads", Constant::Integer(key_heads as u32));
+    draft.set_extent("C", draft.extent("D") * (2 * key_heads + heads));
+    draft.set_extent("taps", taps);
+    draft.set_open("history", 0, taps - 1);
+    draft.set_open("history", 2, slots);
+    draft.set_open("state", 3, slots * u64::from(draft.integer("snapshots")));
+}
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

@@ -1,0 +1,16 @@
+//! `l2_norm`.
+
+use crate::subject::Subject;
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject::new("l2_norm");
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

@@ -1,0 +1,27 @@
+//! `scale`.
+
+use crate::subject::{Subject, between, values};
+use weft_core::contract::Constant;
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject { 
+    complete: |draft, source| {
+        if source.one_in(4) {
+            draft.set_constant("scale", Constant::Float(0.0));
+        }
+    },
+    values: |case, _| match case.constants.get("scale") {
+        // Scaling by zero clears a state, whatever it held.
+        Some(Constant::Float(0.0)) => values([("x", between(f64::NAN, f64::NAN))]),
+        _ => values([]),
+    }, ..Subject::new("scale") };
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}

@@ -1,0 +1,23 @@
+//! Every fixture of a size that can be run in a test.
+
+use super::{Fixture, casts, delta, gates, masks, segmented, sharing, small, states};
+
+/// The delta net layer in all its forms.
+pub fn layers() -> Vec<Fixture> {
+    let mut all: Vec<Fixture> =
+        delta::variants(delta::SMALL).into_iter().map(|(name, layer)| layer.fixture(format!("layer, {name}"))).collect();
+    all.extend(segmented::variants().into_iter().map(|(name, layer)| layer.fixture(name)));
+    all
+}
+
+/// All of them, large token counts aside.
+pub fn all() -> Vec<Fixture> {
+    let mut all: Vec<Fixture> = small::firing().into_iter().map(|(_, _, fixture)| fixture).collect();
+    all.extend(layers().into_iter().filter(|f| !f.name.contains("T 51")));
+    all.extend(gates::all().into_iter().map(|(_, fixture)| fixture));
+    all.extend([casts::Cast::IntoSelf, casts::Cast::Plain].map(casts::fixture));
+    all.extend(masks::all());
+    all.extend(states::all());
+    all.extend(sharing::all());
+    all
+}

@@ -1,0 +1,135 @@
+//! The smallest graphs on which each rule fires.
+
+use super::Fixture;
+use super::delta::{self, Layer, States};
+use super::import::{Import, Value};
+use super::segmented;
+use crate::run::{Data, int_bytes};
+use weft_core::graph::{DType, Op, Rope, RopeKind, UnaryKind};
+
+/// Square where it can be, so that a turned view keeps its shape.
+const SIDE: u64 = 16;
+
+fn input(g: &mut Import, name: &str, shape: &[u64]) -> Value {
+    g.input(name, DType::F32, shape)
+}
+
+/// `sum = a + b; rms_norm(sum)·weight`, both wanted.
+pub fn add_rms_norm() -> Fixture {
+    let mut g = Import::default();
+    let (a, b) = (input(&mut g, "a", &[SIDE, SIDE]), input(&mut g, "b", &[SIDE, SIDE]));
+    let weight = g.weight("weight", DType::F32, &[SIDE]);
+    let sum = g.add(a, b);
+    g.label("sum");
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
+    g.label("norm");
+    let out = g.mul(norm, weight);
+    g.label("weighted");
+    g.output("sum", sum);
+    g.output("out", out);
+    Fixture::new("add_rms_norm", g, Data::new())
+}
+
+/// `rms_norm(x)·weight`.
+pub fn rms_norm_weight() -> Fixture {
+    let mut g = Import::default();
+    let x = input(&mut g, "x", &[SIDE, SIDE]);
+    let weight = g.weight("weight", DType::F32, &[SIDE]);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[x]);
+    g.label("norm");
+    let out = g.mul(norm, weight);
+    g.label("weighted");
+    g.output("out", out);
+    Fixture::new("rms_norm_weight", g, Data::new())
+}
+
+/// `rms_norm(x)·weight·silu(gate)`.
+pub fn gated_norm() -> Fixture {
+    let mut g = Import::default();
+    let (x, z) = (input(&mut g, "x", &[SIDE, SIDE, 3]), input(&mut g, "z", &[SIDE, SIDE, 3]));
+    let weight = g.weight("weight", DType::F32, &[SIDE]);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[x]);
+    g.label("norm");
+    let weighted = g.mul(norm, weight);
+    g.label("weighted");
+    let opened = g.unary(UnaryKind::Silu, z);
+    g.label("opened");
+    let out = g.mul(weighted, opened);
+    g.label("gated");
+    g.output("out", out);
+    Fixture::new("gated_norm", g, Data::new())
+}
+
+/// A rotary embedding of a whole head in pairs.
+pub fn rope(dims: u32) -> Op {
+    Op::Rope(Rope {
+        kind: RopeKind::Neox,
+        dims,
+        base: 10_000.0,
+        scale: 1.0,
+        sections: [0; 4],
+        yarn_mix: 0.0,
+        yarn_context: 0,
+        magnitude: 1.0,
+    })
+}
+
+/// `rope(rms_norm(x)·weight)` per head, with divisors.
+pub fn norm_rope() -> Fixture {
+    let mut g = Import::default();
+    let (heads, tokens) = (4, 4);
+    let x = input(&mut g, "x", &[SIDE, heads, tokens]);
+    let weight = g.weight("weight", DType::F32, &[SIDE]);
+    let positions = g.input("positions", DType::I32, &[tokens]);
+    let divisors = g.weight("divisors", DType::F32, &[SIDE / 2]);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[x]);
+    g.label("norm");
+    let weighted = g.mul(norm, weight);
+    g.label("weighted");
+    let out = g.op(rope(SIDE as u32), &[weighted, positions, divisors]);
+    g.label("rope");
+    g.output("out", out);
+    let mut data = Data::new();
+    data.insert("positions".to_owned(), int_bytes(&[3, 4, 5, 900]));
+    let far: Vec<f32> = (1..=SIDE / 2).map(|i| i as f32).collect();
+    data.insert("divisors".to_owned(), crate::run::bytes(&far));
+    Fixture::new("norm_rope", g, data)
+}
+
+/// `silu(gate)·up`.
+pub fn swiglu() -> Fixture {
+    let mut g = Import::default();
+    let (gate, up) = (input(&mut g, "gate", &[SIDE, SIDE]), input(&mut g, "up", &[SIDE, SIDE]));
+    let act = g.unary(UnaryKind::Silu, gate);
+    g.label("act");
+    let out = g.mul(act, up);
+    g.label("product");
+    g.output("out", out);
+    Fixture::new("swiglu", g, Data::new())
+}
+
+/// As many tokens as heads, so that a turned view keeps its shape.
+pub const SQUARE: Layer = Layer { key_heads: 4, value_heads: 4, tokens: 4, epilogue: None, ..delta::SMALL };
+
+/// For each rule a fixture, and the label of the root at which it fires there.
+pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
+    let core = SQUARE.fixture("gdn_core");
+    let pool = Layer { states: delta::whole_pool(1), ..SQUARE };
+    let segments = vec![segmented::segment(0, 0, 4, 9)];
+    let layer = segmented::Segmented { key_heads: 4, value_heads: 4, slots: 1, segments, ..segmented::one(4) };
+    vec![
+        ("gdn_layer", "net", layer.fixture("gdn_layer")),
+        ("gdn_core_in_place", "net", pool.fixture("gdn_core_in_place")),
+        ("gdn_core", "net", core),
+        ("gated_norm", "norm", gated_norm()),
+        ("norm_rope", "rope", norm_rope()),
+        ("add_rms_norm", "norm", add_rms_norm()),
+        ("rms_norm_weight", "norm", rms_norm_weight()),
+        ("swiglu", "act", swiglu()),
+    ]
+}
+
+/// A core whose states are given: the smaller of the two forms.
+pub fn given(layer: Layer) -> Layer {
+    Layer { states: States::Given, ..layer }
+}
