@@ -63,7 +63,7 @@ fn embedded(_: Vec<Arc<dyn weft_core::backend::Backend>>) -> anyhow::Result<Arc<
 #[derive(Args, Clone)]
 pub struct SessionArgs {
     /// Tokens of context; 0 takes what the model was made for.
-    #[arg(short, long, default_value_t = 0)]
+    #[arg(short, long, visible_alias = "context", default_value_t = 0)]
     pub ctx: u64,
     /// Most tokens of a prompt that are processed at once.
     #[arg(long, visible_alias = "ub", default_value_t = 512)]
@@ -85,7 +85,13 @@ impl SessionArgs {
             None => bail!("--cache-type {}: no such type; f16 and f32 are known", self.cache_type),
         };
         let exact = self.exact;
-        Ok(SessionOptions { context: self.ctx, ubatch: self.ubatch, cache, exact, ..SessionOptions::default() })
+        Ok(SessionOptions {
+            context: self.ctx,
+            ubatch: self.ubatch,
+            cache,
+            exact,
+            ..SessionOptions::default()
+        })
     }
 }
 
@@ -135,7 +141,10 @@ pub struct SamplingArgs {
 
 fn bias(text: &str) -> anyhow::Result<(u32, f32)> {
     let (id, value) = text.split_once('=').context("write ID=VALUE")?;
-    Ok((id.trim().parse().context("the id is a whole number")?, value.trim().parse().context("the value is a number")?))
+    Ok((
+        id.trim().parse().context("the id is a whole number")?,
+        value.trim().parse().context("the value is a number")?,
+    ))
 }
 
 impl SamplingArgs {

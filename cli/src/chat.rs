@@ -95,7 +95,11 @@ fn answer(
     let mut failed = None;
     let done = session.generate(sampler, &args.sampling.generate(), |text| {
         failed = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
-        if failed.is_some() || interrupt.pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if failed.is_some() || interrupt.pressed() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })?;
     if let Some(error) = failed {
         return Err(error.into());

@@ -85,7 +85,8 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
 fn shown(value: &Value) -> String {
     if let Some(text) = value.as_str() {
         let short: String = text.chars().take(SHOWN).collect();
-        let more = if short.len() < text.len() { format!("… ({} bytes)", text.len()) } else { String::new() };
+        let more =
+            if short.len() < text.len() { format!("… ({} bytes)", text.len()) } else { String::new() };
         return format!("{:?}{more}", short);
     }
     match value {

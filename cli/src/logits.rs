@@ -10,8 +10,10 @@ use weft::session::{Evaluation, Session, SessionOptions};
 
 /// Arguments of `weft logits`.
 #[derive(Args)]
-#[command(after_help = "Writes a safetensors file with `logits`, f32 [tokens, vocabulary], and with --hidden \
-    `hidden_0`, `hidden_1`, …, f32 [tokens, embedding], the residual after each block.")]
+#[command(
+    after_help = "Writes a safetensors file with `logits`, f32 [tokens, vocabulary], and with --hidden \
+    `hidden_0`, `hidden_1`, …, f32 [tokens, embedding], the residual after each block."
+)]
 pub struct LogitsArgs {
     #[command(flatten)]
     model: ModelArgs,
@@ -72,7 +74,9 @@ fn write(args: &LogitsArgs, all: &Evaluation, tokens: usize) -> anyhow::Result<(
     }
     let views = tensors
         .iter()
-        .map(|(name, (count, bytes))| Ok((name, TensorView::new(Dtype::F32, vec![tokens, count / tokens], bytes)?)))
+        .map(|(name, (count, bytes))| {
+            Ok((name, TensorView::new(Dtype::F32, vec![tokens, count / tokens], bytes)?))
+        })
         .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
     let name = args.output.display();
     safetensors::serialize_to_file(views, None, &args.output).with_context(|| format!("writing {name}"))?;

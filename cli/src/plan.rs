@@ -5,6 +5,7 @@ use crate::report;
 use anyhow::bail;
 use clap::Args;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use weft::models::{Batch, Rows};
 use weft_core::driver::{Offered, Options};
@@ -12,9 +13,14 @@ use weft_core::plan::{self, Plan};
 
 /// Arguments of `weft plan`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  weft plan -m model.gguf\n  weft plan -m model.gguf --tokens 512 --explain l2_norm\n  \
-    weft plan -m model.gguf --explain 17\n  weft plan -m model.gguf --json > plan.json")]
+#[command(
+    after_help = "Examples:\n  weft plan model.gguf\n  weft plan model.gguf --tokens 512 --explain l2_norm\n  \
+    weft plan model.gguf --explain 17\n  weft plan model.gguf --json > plan.json"
+)]
 pub struct PlanArgs {
+    /// GGUF file, as with -m.
+    #[arg(value_name = "FILE", conflicts_with = "model")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -35,7 +41,9 @@ pub struct PlanArgs {
 
 /// Runs the command.
 pub fn run(args: &PlanArgs) -> anyhow::Result<()> {
-    let model = args.model.open()?;
+    let mut source = args.model.clone();
+    source.model = args.file.clone().or(source.model);
+    let model = source.open()?;
     let options = args.session.options()?;
     let cells = if options.context == 0 { model.description().hyper().context } else { options.context };
     let rows = if args.tokens == 1 { Rows::All } else { Rows::Some(1) };
@@ -83,7 +91,12 @@ fn census(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
     for (device, bytes) in plan.devices.iter().zip(&census.arena_bytes) {
         writeln!(out, "{}: {} of activations", device.name, report::bytes(*bytes))?;
     }
-    writeln!(out, "weights {}, state {}", report::bytes(census.weight_bytes), report::bytes(census.state_bytes))?;
+    writeln!(
+        out,
+        "weights {}, state {}",
+        report::bytes(census.weight_bytes),
+        report::bytes(census.state_bytes)
+    )?;
     for (rule, count) in &census.rules {
         writeln!(out, "  {count:>5} by rule {rule}")?;
     }
@@ -94,10 +107,15 @@ fn census(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
 }
 
 fn dispatches(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
-    writeln!(out, "\n{:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  nodes", "index", "phase", "kernel", "rule", "bytes", "flops")?;
+    writeln!(
+        out,
+        "\n{:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  nodes",
+        "index", "phase", "kernel", "rule", "bytes", "flops"
+    )?;
     for (index, dispatch) in plan.dispatches.iter().enumerate() {
         let nodes: Vec<String> = dispatch.nodes.iter().map(|n| n.0.to_string()).collect();
-        let constants: Vec<String> = dispatch.constants.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+        let constants: Vec<String> =
+            dispatch.constants.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
         writeln!(
             out,
             "{index:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  {} {}",

@@ -18,7 +18,8 @@ pub fn listen(verbose: u8) {
         1 => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
-    let listener = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(coloured());
+    let listener =
+        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(coloured());
     // The program installs one listener and nobody else does.
     let _ = listener.try_init();
 }

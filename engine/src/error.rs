@@ -34,7 +34,9 @@ pub enum Error {
     Token { id: u32, limit: u64 },
     #[error("{asked} tokens do not fit a context of {context}: shorten the prompt or raise the context size")]
     Context { asked: u64, context: u64 },
-    #[error("a context of {context} tokens needs {asked} bytes of state, {granted} are free: lower the context size")]
+    #[error(
+        "a context of {context} tokens needs {asked} bytes of state, {granted} are free: lower the context size"
+    )]
     Memory { context: u64, asked: u64, granted: u64 },
     #[error("option `{name}` is {value}: {why}")]
     Option { name: &'static str, value: String, why: &'static str },

@@ -95,7 +95,15 @@ impl Model {
     /// # Errors
     /// The device has no memory left.
     pub fn load(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Error> {
-        let batch = Batch { tokens: 1, segments: 1, rows: Rows::All, cells: 1, slots: 1, cache: DType::F16, hidden: false };
+        let batch = Batch {
+            tokens: 1,
+            segments: 1,
+            rows: Rows::All,
+            cells: 1,
+            slots: 1,
+            cache: DType::F16,
+            hidden: false,
+        };
         let graph = self.description.graph(&batch)?;
         let weights = || graph.storages.iter().filter(|s| s.owner == Owner::Weight);
         let total = weights().map(|s| s.bytes).sum();

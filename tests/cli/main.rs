@@ -36,7 +36,8 @@ fn scratch(name: &str, bytes: &[u8]) -> String {
 }
 
 fn default_model() -> Vec<u8> {
-    std::fs::read(weft_tests::fixtures::path("../../models/weft-tales-12m.Q8_0.gguf")).expect("the default model")
+    std::fs::read(weft_tests::fixtures::path("../../models/weft-tales-12m.Q8_0.gguf"))
+        .expect("the default model")
 }
 
 /// Exit code 2, one line on standard error that holds all of `parts`, and no panic.
@@ -72,7 +73,10 @@ fn refuses_bad_files_with_one_line() {
     let model = default_model();
     refuses(&["info", "no-such-file.gguf"], &["no-such-file.gguf"]);
     refuses(&["run", "-m", &scratch("empty.gguf", b""), "x"], &["empty.gguf"]);
-    refuses(&["run", "-m", &scratch("text.gguf", b"This is no model."), "x"], &["text.gguf", "not a GGUF file"]);
+    refuses(
+        &["run", "-m", &scratch("text.gguf", b"This is no model."), "x"],
+        &["text.gguf", "not a GGUF file"],
+    );
     let mut version = model.clone();
     version[4] = 9;
     refuses(&["run", "-m", &scratch("version.gguf", &version), "x"], &["version 9"]);
@@ -83,6 +87,12 @@ fn refuses_bad_files_with_one_line() {
     refuses(&["run", "-m", &scratch("head.gguf", &model[..500]), "x"], &["head.gguf"]);
     let unknown = replaced(&model, b"\x06\0\0\0\0\0\0\0qwen35", b"\x06\0\0\0\0\0\0\0qwen99");
     refuses(&["run", "-m", &scratch("arch.gguf", &unknown), "x"], &["arch.gguf", "`qwen99`", "qwen35"]);
+    // The type of a tensor stands behind its name, its number of dimensions and two extents.
+    let mut unreadable = model.clone();
+    let name = b"blk.0.attn_gate.weight";
+    let at = model.windows(name.len()).position(|w| w == name).expect("the tensor") + name.len() + 4 + 16;
+    unreadable[at] = 20;
+    refuses(&["run", "-m", &scratch("type.gguf", &unreadable), "x"], &["blk.0.attn_gate.weight", "IQ4_NL"]);
     let missing = replaced(&model, b"blk.0.ssm_out.weight", b"blk.0.ssm_Out.weight");
     refuses(&["run", "-m", &scratch("missing.gguf", &missing), "x"], &["blk.0.ssm_out.weight"]);
 }
@@ -137,7 +147,7 @@ fn makes_describes_and_plans_a_synthetic_model() {
     assert!(made.status.success(), "{}", text(&made.stderr));
     let info = text(&weft(&["info", &file]).stdout);
     assert!(info.contains("general.architecture") && info.contains("context"), "{info}");
-    let plan = text(&weft(&["plan", "-m", &file, "--tokens", "8"]).stdout);
+    let plan = text(&weft(&["plan", &file, "--tokens", "8", "--context", "512"]).stdout);
     assert!(plan.contains("by rule gdn_layer") && plan.contains("dispatches"), "{plan}");
     let story = text(&weft(&["plan", "-m", &file, "--explain", "l2_norm"]).stdout);
     assert!(story.contains("gdn_layer at node"), "{story}");
@@ -160,7 +170,9 @@ fn chats_over_several_turns() {
         .spawn()
         .expect("weft runs");
     let mut input = child.stdin.take().expect("a pipe");
-    input.write_all(b"Tell me a story about a shy dragon.\nAnd then?\n/stats\n/reset\nA bee.\n/exit\n").expect("written");
+    input
+        .write_all(b"Tell me a story about a shy dragon.\nAnd then?\n/stats\n/reset\nA bee.\n/exit\n")
+        .expect("written");
     drop(input);
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{}", text(&output.stderr));

@@ -4,12 +4,14 @@ use crate::subject::{Subject, between, values};
 use weft_core::contract::Constant;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject { 
+pub static SUBJECT: Subject = Subject {
     values: |case, _| match case.constants.get("kind") {
         // Divisors stay away from zero.
         Some(Constant::Integer(3)) => values([("b", between(0.5, 1.5))]),
         _ => values([]),
-    }, ..Subject::new("binary") };
+    },
+    ..Subject::new("binary")
+};
 
 #[test]
 fn equals_its_reference() {
@@ -19,4 +21,9 @@ fn equals_its_reference() {
 #[test]
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
 }

@@ -2,9 +2,9 @@
 
 use crate::coverage::{self, Refusal};
 use crate::data::Bench;
+use crate::dispatch;
 use crate::machines::{self, Machine};
 use crate::subject::Subject;
-use crate::dispatch;
 use std::collections::BTreeSet;
 use weft_core::backend::Offer;
 use weft_core::contract::draw::{self, Case, Source, Wish};
@@ -24,9 +24,20 @@ pub fn seed() -> u64 {
 }
 
 /// A legal case of a contract.
-pub fn draw_case(subject: &Subject, contract: &'static Contract, wish: &Wish, random: &mut Random) -> Option<Case> {
+pub fn draw_case(
+    subject: &Subject,
+    contract: &'static Contract,
+    wish: &Wish,
+    random: &mut Random,
+) -> Option<Case> {
     let mut numbers = |limit| random.below(limit);
-    draw::legal(contract, wish, MOST, &mut |draft, source| (subject.complete)(draft, source), &mut Source(&mut numbers))
+    draw::legal(
+        contract,
+        wish,
+        MOST,
+        &mut |draft, source| (subject.complete)(draft, source),
+        &mut Source(&mut numbers),
+    )
 }
 
 /// A backend's offers for a kernel.
@@ -83,13 +94,17 @@ impl Subject {
                     break;
                 }
                 let mut random = Random::named(self.kernel, seed().wrapping_add(attempt << 32));
-                let Some(case) = draw_case(self, offer.contract, &Wish::default(), &mut random) else { continue };
-                let place = format!("{} {}, WEFT_SEED={} attempt {attempt}", self.kernel, offer.variant, seed());
+                let Some(case) = draw_case(self, offer.contract, &Wish::default(), &mut random) else {
+                    continue;
+                };
+                let place =
+                    format!("{} {}, WEFT_SEED={} attempt {attempt}", self.kernel, offer.variant, seed());
                 assert_legal(&case, &place);
                 for neighbour in draw::neighbours(&case) {
                     let mut constants = neighbour.constants.clone();
                     let checked = offer.contract.check(&neighbour.operands, &constants).map(|_| ());
-                    let got = checked.and_then(|()| offer.contract.derive(&neighbour.operands, &mut constants));
+                    let got =
+                        checked.and_then(|()| offer.contract.derive(&neighbour.operands, &mut constants));
                     assert_eq!(got, Err(neighbour.why.clone()), "{place}: {neighbour:?}");
                     missing.remove(&Refusal::of(&neighbour.why));
                 }
@@ -115,7 +130,8 @@ fn check_case(machines: &[&'static Machine], offer: &Offer, bench: &Bench, place
     let tolerance: Tolerance = offer.contract.tolerance;
     let mut first: Option<(&str, Vec<Vec<u8>>)> = None;
     for machine in machines {
-        let shown = || format!("{place} on {}\n{:#?}\n{:?}", machine.name, bench.case.operands, bench.case.constants);
+        let shown =
+            || format!("{place} on {}\n{:#?}\n{:?}", machine.name, bench.case.operands, bench.case.constants);
         let after = dispatch::run(&*machine.backend, offer, &bench.case, &bench.storages)
             .unwrap_or_else(|error| panic!("{error}\n{}", shown()));
         if let Err(why) = bench.compare(&after, tolerance) {

@@ -5,13 +5,15 @@ use weft_core::contract::draw::{Draft, Source};
 use weft_core::graph::DType;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject { 
+pub static SUBJECT: Subject = Subject {
     complete,
     // Whole parts matter where integers are written.
     values: |case, _| match case.layout("x").map(|x| x.dtype) {
         Some(DType::I32) | None => values([]),
         Some(_) => values([("x", between(-100.0, 100.0))]),
-    }, ..Subject::new("copy") };
+    },
+    ..Subject::new("copy")
+};
 
 /// As many elements in the result as in the source, under the same shape or another one. Rows are whole blocks of both.
 fn complete(draft: &mut Draft, source: &mut Source<'_>) {
@@ -20,7 +22,8 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     let [row, b, c, d] = draft.shape("x");
     let a = row.next_multiple_of(block);
     draft.set_open("x", 0, a);
-    let shapes = [[a, b, c, d], [a, b, c, d], [a * b, c, d, 1], [a, b * c * d, 1, 1], [a, c, b, d], [b, a, c, d]];
+    let shapes =
+        [[a, b, c, d], [a, b, c, d], [a * b, c, d, 1], [a, b * c * d, 1, 1], [a, c, b, d], [b, a, c, d]];
     // The last one moves the blocks' dimension.
     let most = if block > 1 { 5 } else { 6 };
     let shape = source.pick(&shapes[..most]).unwrap_or(shapes[0]);
@@ -35,4 +38,9 @@ fn equals_its_reference() {
 #[test]
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
 }

@@ -52,7 +52,8 @@ pub fn required(contract: &Contract, subject: &Subject) -> BTreeSet<Item> {
         }
         all.extend([Item::Offset(name, false), Item::Offset(name, true)]);
         all.extend(port.dtypes.iter().map(|dtype| Item::Type(name, *dtype)));
-        let of = |dim: usize| if subject.exceeds_one(name, dim) { classes(contract, at, dim) } else { Vec::new() };
+        let of =
+            |dim: usize| if subject.exceeds_one(name, dim) { classes(contract, at, dim) } else { Vec::new() };
         for dim in 0..4 {
             all.extend(of(dim).into_iter().map(|class| Item::Class(name, dim, class)));
         }
@@ -126,8 +127,9 @@ pub fn wish(contract: &Contract, missing: &BTreeSet<Item>, random: &mut Random) 
             }
             Item::Swapped(port) if wish.classes.iter().all(|(p, ..)| *p != port) => {
                 let at = contract.port(port).expect("a port of the contract");
-                let dims: Vec<usize> =
-                    (2..4).filter(|dim| classes(contract, at, *dim).contains(&StrideClass::Permuted)).collect();
+                let dims: Vec<usize> = (2..4)
+                    .filter(|dim| classes(contract, at, *dim).contains(&StrideClass::Permuted))
+                    .collect();
                 if !dims.is_empty() {
                     wish.classes.push((port, random.pick(&dims), StrideClass::Permuted));
                 }

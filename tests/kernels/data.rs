@@ -29,6 +29,7 @@ impl Bench {
     pub fn new(subject: &Subject, case: Case, random: &mut Random) -> Result<Self, KernelError> {
         let contract = case.draft.contract;
         let mut values = (subject.values)(&case, random);
+        let sizes = sizes(&case);
         let mut storages = vec![Vec::new(); contract.ports.len()];
         let mut start = vec![Vec::new(); contract.ports.len()];
         for (at, port) in contract.ports.iter().enumerate() {
@@ -38,9 +39,9 @@ impl Bench {
                 start[at] = gather(&storages[home], &layout);
                 continue;
             }
-            let end = layout.range().expect("a range").end;
-            let gap: &[u8] = if layout.dtype.is_float() || layout.dtype.is_quantised() { &[0xff] } else { &[0x7f] };
-            let mut storage: Vec<u8> = gap.iter().copied().cycle().take(end as usize + 72).collect();
+            let gap: &[u8] =
+                if layout.dtype.is_float() || layout.dtype.is_quantised() { &[0xff] } else { &[0x7f] };
+            let mut storage: Vec<u8> = gap.iter().copied().cycle().take(sizes[at] as usize).collect();
             // A write port that shares a reader's bytes holds what is read there.
             let packed = if port.access == Access::Write && !is_home(&case, at) {
                 unwritten(&layout)
@@ -85,13 +86,22 @@ impl Bench {
         for (at, touched) in touched.iter().enumerate() {
             let same = |i: &usize| touched[*i] || after[at][*i] == self.storages[at][*i];
             if let Some(byte) = (0..after[at].len()).find(|i| !same(i)) {
-                return Err(format!("byte {byte} outside the results of port `{}` changed", contract.ports[at].name));
+                return Err(format!(
+                    "byte {byte} outside the results of port `{}` changed",
+                    contract.ports[at].name
+                ));
             }
         }
         Ok(())
     }
 
-    fn compare_port(&self, at: usize, layout: &Layout, got: &[u8], tolerance: Tolerance) -> Result<(), String> {
+    fn compare_port(
+        &self,
+        at: usize,
+        layout: &Layout,
+        got: &[u8],
+        tolerance: Tolerance,
+    ) -> Result<(), String> {
         let width = layout.shape[0] as usize;
         let row = (layout.dtype.row_bytes(layout.shape[0]).expect("whole blocks") as usize).max(1);
         let access = self.case.draft.contract.ports[at].access;
@@ -111,6 +121,24 @@ impl Bench {
         }
         Ok(())
     }
+}
+
+/// Bytes of each port's storage: up to the last element, and some more. Nothing where it lies in another's.
+pub fn sizes(case: &Case) -> Vec<u64> {
+    let size = |(at, layout): (usize, &Option<Layout>)| match layout {
+        Some(layout) if case.homes[at] == at => layout.range().expect("a range").end + 72,
+        _ => 0,
+    };
+    case.operands.iter().enumerate().map(size).collect()
+}
+
+/// Whether some elements share only a part of their bytes: no data fits both.
+pub fn is_torn(layout: &Layout) -> bool {
+    let mut starts = Vec::new();
+    each_block(layout, |address, _| starts.push(address));
+    starts.sort_unstable();
+    starts.dedup();
+    starts.windows(2).any(|pair| pair[1] - pair[0] < layout.dtype.block_bytes() as usize)
 }
 
 /// Whether another port lies in this one's storage.

@@ -11,7 +11,12 @@ use weft_core::plan::{Binding, Cost, DevicePart, Dispatch, Place, Plan, Split};
 ///
 /// # Errors
 /// The backend's.
-pub fn run(backend: &dyn Backend, offer: &Offer, case: &Case, storages: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, DeviceError> {
+pub fn run(
+    backend: &dyn Backend,
+    offer: &Offer,
+    case: &Case,
+    storages: &[Vec<u8>],
+) -> Result<Vec<Vec<u8>>, DeviceError> {
     let plan = plan(backend.name(), offer, case, storages);
     let mut buffers = HashMap::new();
     for (at, bytes) in storages.iter().enumerate() {
@@ -49,7 +54,10 @@ fn plan(device: &str, offer: &Offer, case: &Case, storages: &[Vec<u8>]) -> Plan 
         bytes: bytes.len() as u64,
     };
     Plan {
-        graph: Arc::new(Graph { storages: storages.iter().enumerate().map(storage).collect(), ..Graph::default() }),
+        graph: Arc::new(Graph {
+            storages: storages.iter().enumerate().map(storage).collect(),
+            ..Graph::default()
+        }),
         devices: vec![DevicePart {
             name: device.to_owned(),
             arena_bytes: 0,

@@ -7,8 +7,7 @@ use weft_core::contract::draw::{Case, Draft, Source};
 use weft_tests::Random;
 
 /// The kernel.
-pub static SUBJECT: Subject =
-    Subject { complete, values: all, ..Subject::new("flash_attention") };
+pub static SUBJECT: Subject = Subject { complete, values: all, ..Subject::new("flash_attention") };
 
 /// With segments there is one plane of queries, and `P` counts slots; without, sequences.
 fn complete(draft: &mut Draft, _: &mut Source<'_>) {
@@ -57,4 +56,9 @@ fn equals_its_reference() {
 #[test]
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
 }

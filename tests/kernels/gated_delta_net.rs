@@ -71,7 +71,8 @@ pub fn result(draft: &mut Draft, segmented: bool) {
         draft.set_extent("S", 1);
         draft.set_extent("R", 1);
     }
-    let (dim, heads, tokens, seqs) = (draft.extent("D"), draft.extent("H"), draft.extent("T"), draft.extent("S"));
+    let (dim, heads, tokens, seqs) =
+        (draft.extent("D"), draft.extent("H"), draft.extent("T"), draft.extent("S"));
     let snapshots = u64::from(draft.integer("snapshots"));
     let flat = [dim * heads, tokens * seqs + snapshots * dim * seqs, 1, 1];
     let shape = if segmented { [dim, heads, tokens, 1] } else { flat };
@@ -86,4 +87,9 @@ fn equals_its_reference() {
 #[test]
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
 }

@@ -49,3 +49,8 @@ fn equals_its_reference() {
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
 }
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
+}

@@ -39,7 +39,10 @@ pub fn all() -> &'static [Machine] {
 /// One machine of each backend: the levels of the CPU offer the same.
 pub fn backends() -> impl Iterator<Item = &'static Machine> {
     let all = all();
-    all.iter().enumerate().filter(|(at, m)| all[..*at].iter().all(|n| n.backend.name() != m.backend.name())).map(|(_, m)| m)
+    all.iter()
+        .enumerate()
+        .filter(|(at, m)| all[..*at].iter().all(|n| n.backend.name() != m.backend.name()))
+        .map(|(_, m)| m)
 }
 
 /// The machines on which a backend's variant is run. A reference ignores levels: one thread and several are enough.

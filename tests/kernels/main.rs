@@ -5,7 +5,9 @@ mod check;
 mod coverage;
 mod data;
 mod dispatch;
+mod graphs;
 mod machines;
+mod planner;
 mod segments;
 mod subject;
 
@@ -94,7 +96,12 @@ fn every_kernel_is_tested() {
 fn every_variant_belongs_to_a_kernel() {
     for machine in machines::backends() {
         for offer in machine.backend.offers() {
-            assert!(kernels::by_stem(offer.contract.kernel).is_some(), "{} {}", machine.name, offer.contract.kernel);
+            assert!(
+                kernels::by_stem(offer.contract.kernel).is_some(),
+                "{} {}",
+                machine.name,
+                offer.contract.kernel
+            );
         }
     }
 }

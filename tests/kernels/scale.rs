@@ -4,7 +4,7 @@ use crate::subject::{Subject, between, values};
 use weft_core::contract::Constant;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject { 
+pub static SUBJECT: Subject = Subject {
     complete: |draft, source| {
         if source.one_in(4) {
             draft.set_constant("scale", Constant::Float(0.0));
@@ -14,7 +14,9 @@ pub static SUBJECT: Subject = Subject {
         // Scaling by zero clears a state, whatever it held.
         Some(Constant::Float(0.0)) => values([("x", between(f64::NAN, f64::NAN))]),
         _ => values([]),
-    }, ..Subject::new("scale") };
+    },
+    ..Subject::new("scale")
+};
 
 #[test]
 fn equals_its_reference() {
@@ -24,4 +26,9 @@ fn equals_its_reference() {
 #[test]
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
 }

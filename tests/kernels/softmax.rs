@@ -4,7 +4,7 @@ use crate::subject::{Subject, values};
 use weft_tests::Random;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject { 
+pub static SUBJECT: Subject = Subject {
     values: |_, random| {
         let masked = random.below(4);
         // A row that is masked whole, single cells, and plain summands.
@@ -13,7 +13,9 @@ pub static SUBJECT: Subject = Subject {
             if out { f64::NEG_INFINITY } else { f64::from(random.unit()) }
         };
         values([("mask", Box::new(mask))])
-    }, ..Subject::new("softmax") };
+    },
+    ..Subject::new("softmax")
+};
 
 #[test]
 fn equals_its_reference() {
@@ -23,4 +25,9 @@ fn equals_its_reference() {
 #[test]
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
 }

@@ -4,9 +4,11 @@ use crate::subject::{Subject, ties, values};
 use weft_core::contract::Constant;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject { 
+pub static SUBJECT: Subject = Subject {
     complete: |draft, _| draft.set_constant("k", Constant::Integer(draft.extent("K") as u32)),
-    values: |_, _| values([("x", ties())]), ..Subject::new("top_k") };
+    values: |_, _| values([("x", ties())]),
+    ..Subject::new("top_k")
+};
 
 #[test]
 fn equals_its_reference() {
@@ -16,4 +18,9 @@ fn equals_its_reference() {
 #[test]
 fn declines_one_step_outside() {
     SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
 }

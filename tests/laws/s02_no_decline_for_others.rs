@@ -50,7 +50,9 @@ fn contract_code_cannot_see_a_graph() {
 #[test]
 fn the_single_node_rule_asks_about_its_own_node_only() {
     let file = sources::read(Path::new("core/src/rules/single.rs"));
-    for question in [".reader(", ".reader_of_part(", ".overwriter(", ".producer(", ".producer_of_part(", ".sides("] {
+    for question in
+        [".reader(", ".reader_of_part(", ".overwriter(", ".producer(", ".producer_of_part(", ".sides("]
+    {
         assert!(!file.code.contains(question), "it asks {question}");
     }
 }

@@ -29,7 +29,10 @@ fn exact(model: &Arc<Model>, ubatch: u64) -> Session {
 /// The largest difference; NaN if there is one anywhere.
 fn largest(got: &[f32], want: &[f32]) -> f32 {
     assert_eq!(got.len(), want.len());
-    got.iter().zip(want).map(|(a, b)| (a - b).abs()).fold(0.0, |m, v| if v.is_nan() || m.is_nan() { f32::NAN } else { m.max(v) })
+    got.iter()
+        .zip(want)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, |m, v| if v.is_nan() || m.is_nan() { f32::NAN } else { m.max(v) })
 }
 
 /// Mean Kullback-Leibler divergence of softmaxes, row by row.
@@ -42,7 +45,11 @@ fn divergence(got: &[f32], want: &[f32], width: usize) -> f64 {
     };
     let rows = got.chunks(width).zip(want.chunks(width));
     let each = rows.map(|(got, want)| {
-        softmax(want).iter().zip(softmax(got)).map(|(p, q)| if *p > 0.0 { p * (p / q).ln() } else { 0.0 }).sum::<f64>()
+        softmax(want)
+            .iter()
+            .zip(softmax(got))
+            .map(|(p, q)| if *p > 0.0 { p * (p / q).ln() } else { 0.0 })
+            .sum::<f64>()
     });
     let all: Vec<f64> = each.collect();
     all.iter().sum::<f64>() / all.len() as f64

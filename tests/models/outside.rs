@@ -66,7 +66,10 @@ fn smollm2_gives_the_reference_ids_and_its_fast_path_stays_near() {
         let fast = Session::new(&model, options).unwrap().evaluate(&ids, false).unwrap().logits;
         let width = model.description().hyper().vocabulary as usize;
         let divergence = divergence(&fast, &all, width);
-        eprintln!("SmolLM2: logits within {off:e}, fast path's divergence {divergence:e} over {} positions", ids.len());
+        eprintln!(
+            "SmolLM2: logits within {off:e}, fast path's divergence {divergence:e} over {} positions",
+            ids.len()
+        );
         assert!(off <= 1e-3 && divergence <= 3.0e-3, "{off} {divergence}");
     }
 }

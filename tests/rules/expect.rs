@@ -26,7 +26,8 @@ pub fn fires(fixture: &Fixture, rule: &str, times: usize) {
         let plain = fixture.run(&devices, &plain).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
         let tolerance = same::tolerance(&plain.plan);
         for got in [&fused, &plain] {
-            same::check(&fixture.graph, got, &want, tolerance).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
+            same::check(&fixture.graph, got, &want, tolerance)
+                .unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
         }
     }
 }
@@ -68,6 +69,7 @@ pub fn right(fixture: &Fixture) {
         let got = fixture.run(&[device], &exact()).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
         let plain = plan_for(&fixture.graph, &[devices::reference()], &without(&["*"])).unwrap();
         let tolerance = same::tolerance(&plain);
-        same::check(&fixture.graph, &got, &want, tolerance).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
+        same::check(&fixture.graph, &got, &want, tolerance)
+            .unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
     }
 }

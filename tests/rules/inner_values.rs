@@ -1,6 +1,7 @@
 //! Values inside a claim: each must be read as it was made, and none may come in through a port.
 
 use crate::expect::right;
+use weft_core::graph::DType;
 use weft_core::graph::{BinaryKind, Layout, Op, UnaryKind};
 use weft_tests::graphs::delta::{self, Layer};
 use weft_tests::graphs::edit::{BETWEEN, Between, Change, changed};
@@ -8,7 +9,6 @@ use weft_tests::graphs::import::{Import, Source, Value};
 use weft_tests::graphs::small::{self, SQUARE, firing};
 use weft_tests::graphs::{Fixture, labelled};
 use weft_tests::run::Data;
-use weft_core::graph::DType;
 
 #[test]
 fn a_gate_times_itself_is_not_a_gated_product() {

@@ -41,7 +41,8 @@ fn a_stop_string_ends_the_text_before_itself() {
     for model in models() {
         let mut session = Session::new(&model, SessionOptions::default()).unwrap();
         session.prefill(&prompt(&model)).unwrap();
-        let options = GenerateOptions { stops: vec!["never".to_owned(), "shy dra".to_owned()], ..Default::default() };
+        let options =
+            GenerateOptions { stops: vec!["never".to_owned(), "shy dra".to_owned()], ..Default::default() };
         let done = session.generate(&mut greedy(), &options, |_| ControlFlow::Continue(())).unwrap();
         assert_eq!((done.text.as_str(), done.finish), ("Once upon a time, there was a ", Finish::Stop(1)));
     }
@@ -52,7 +53,8 @@ fn the_callback_and_a_full_context_end_the_text() {
     for model in models() {
         let ids = prompt(&model);
         let context = ids.len() as u64 + 5;
-        let mut session = Session::new(&model, SessionOptions { context, ..SessionOptions::default() }).unwrap();
+        let mut session =
+            Session::new(&model, SessionOptions { context, ..SessionOptions::default() }).unwrap();
         session.prefill(&ids).unwrap();
         let options = GenerateOptions::default();
         let done = session.generate(&mut greedy(), &options, |_| ControlFlow::Continue(())).unwrap();
@@ -70,7 +72,8 @@ fn a_seed_repeats_an_answer() {
         let answer = |seed| {
             let mut session = Session::new(&model, SessionOptions::default()).unwrap();
             session.prefill(&prompt(&model)).unwrap();
-            let mut sampler = Sampler::new(SamplingParams { seed: Some(seed), ..SamplingParams::default() }).unwrap();
+            let mut sampler =
+                Sampler::new(SamplingParams { seed: Some(seed), ..SamplingParams::default() }).unwrap();
             let options = GenerateOptions { max_tokens: 40, ..GenerateOptions::default() };
             session.generate(&mut sampler, &options, |_| ControlFlow::Continue(())).unwrap().ids
         };

@@ -25,7 +25,10 @@ fn a_listener_at_the_finest_level_changes_nothing() {
         let model = model(backend);
         for exact in [false, true] {
             let quiet = run(&model, exact);
-            let listener = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(io::sink).finish();
+            let listener = tracing_subscriber::fmt()
+                .with_max_level(tracing::Level::TRACE)
+                .with_writer(io::sink)
+                .finish();
             let heard = tracing::subscriber::with_default(listener, || run(&model, exact));
             assert_eq!(quiet, heard);
         }
@@ -36,7 +39,8 @@ fn a_listener_at_the_finest_level_changes_nothing() {
 fn explaining_and_writing_out_a_plan_changes_nothing() {
     for backend in devices::found() {
         let model = model(backend);
-        let mut session = Session::new(&model, SessionOptions { context: 256, ..SessionOptions::default() }).unwrap();
+        let mut session =
+            Session::new(&model, SessionOptions { context: 256, ..SessionOptions::default() }).unwrap();
         let quiet: Vec<u32> = session.prefill(&ids(40)).unwrap().iter().map(|v| v.to_bits()).collect();
         let plan = session.plan(40).unwrap();
         let before = plan.hash;
@@ -53,7 +57,8 @@ fn explaining_and_writing_out_a_plan_changes_nothing() {
 fn a_plan_depends_on_the_shape_alone() {
     for backend in devices::found() {
         let model = model(backend);
-        let mut session = Session::new(&model, SessionOptions { context: 256, ..SessionOptions::default() }).unwrap();
+        let mut session =
+            Session::new(&model, SessionOptions { context: 256, ..SessionOptions::default() }).unwrap();
         session.prefill(&ids(5)).unwrap();
         let early = session.plan(1).unwrap();
         (0..100).for_each(|_| assert_eq!(session.decode(7).unwrap().len(), 8192));

@@ -20,7 +20,14 @@ pub struct Difference {
 pub fn rows(got: &[f32], want: &[f32], width: usize, tolerance: Tolerance) -> Result<(), Difference> {
     if got.len() != want.len() {
         let row = got.len().min(want.len()) / width.max(1);
-        return Err(Difference { row, column: 0, got: f32::NAN, want: f32::NAN, nmse: f64::NAN, max_abs: f64::NAN });
+        return Err(Difference {
+            row,
+            column: 0,
+            got: f32::NAN,
+            want: f32::NAN,
+            nmse: f64::NAN,
+            max_abs: f64::NAN,
+        });
     }
     for (row, (got, want)) in got.chunks(width.max(1)).zip(want.chunks(width.max(1))).enumerate() {
         let (mut error, mut power, mut worst, mut largest, mut at) = (0.0, 0.0, 0.0f64, 0.0f64, 0);

@@ -26,7 +26,9 @@ pub fn found() -> Vec<Arc<dyn Backend>> {
     for name in KNOWN {
         match open(name) {
             Ok(backend) => all.push(backend),
-            Err(reason) if required().iter().any(|r| r == name) => panic!("backend `{name}` is required: {reason}"),
+            Err(reason) if required().iter().any(|r| r == name) => {
+                panic!("backend `{name}` is required: {reason}")
+            }
             Err(reason) => missing.push(format!("`{name}`: {reason}")),
         }
     }
@@ -36,7 +38,9 @@ pub fn found() -> Vec<Arc<dyn Backend>> {
 
 fn open(name: &str) -> Result<Arc<dyn Backend>, String> {
     match name {
-        "cpu" => Cpu::open(&Options::default()).map(|c| Arc::new(c) as Arc<dyn Backend>).map_err(|e| e.to_string()),
+        "cpu" => {
+            Cpu::open(&Options::default()).map(|c| Arc::new(c) as Arc<dyn Backend>).map_err(|e| e.to_string())
+        }
         _ => Err("not part of this build".to_owned()),
     }
 }

@@ -16,6 +16,7 @@ pub struct Faulty {
     name: String,
     offers: Vec<Offer>,
     fails: Fails,
+    loses: fn(&Dispatch) -> bool,
     /// Buffers of these names hold NaN until a program writes them.
     forgotten: HashSet<String>,
     handles: Mutex<HashSet<usize>>,
@@ -27,7 +28,7 @@ impl Faulty {
         let offers = inner.offers().to_vec();
         let name = inner.name().to_owned();
         let (fails, forgotten, handles) = (Box::new(|_: &Dispatch| None), HashSet::new(), Mutex::default());
-        Faulty { inner, name, offers, fails, forgotten, handles }
+        Faulty { inner, name, offers, fails, loses: |_| false, forgotten, handles }
     }
 
     /// Under another name.
@@ -55,6 +56,12 @@ impl Faulty {
     /// Fails to build the dispatches for which this gives a reason.
     pub fn failing(mut self, fails: impl Fn(&Dispatch) -> Option<String> + Send + Sync + 'static) -> Self {
         self.fails = Box::new(fails);
+        self
+    }
+
+    /// Is lost while it builds one of these dispatches.
+    pub fn losing(mut self, loses: fn(&Dispatch) -> bool) -> Self {
+        self.loses = loses;
         self
     }
 
@@ -112,6 +119,9 @@ impl Backend for Faulty {
     }
 
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Box<dyn Program>, DeviceError> {
+        if request.plan.dispatches.iter().any(self.loses) {
+            return Err(DeviceError::Lost { reason: "pulled".to_owned() });
+        }
         for (index, dispatch) in request.plan.dispatches.iter().enumerate() {
             if dispatch.device == request.device
                 && let Some(reason) = (self.fails)(dispatch)

@@ -18,11 +18,16 @@ impl Random {
     /// A stream that a text names.
     pub fn named(name: &str, seed: u64) -> Self {
         let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
-        name.bytes().for_each(|b| state = (state ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(17));
+        name.bytes()
+            .for_each(|b| state = (state ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(17));
         Random(state)
     }
 
     /// The next number.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the stream has no end, so an Option would be in the way"
+    )]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -59,12 +59,8 @@ impl Memory {
             let result = signature.results.iter().position(|n| *n == name)?;
             node.results.get(result).copied()
         };
-        let operands: Vec<Option<Place<'_>>> = kernel
-            .contract
-            .ports
-            .iter()
-            .map(|port| named(port.name).map(|t| self.place(graph, t)))
-            .collect();
+        let operands: Vec<Option<Place<'_>>> =
+            kernel.contract.ports.iter().map(|port| named(port.name).map(|t| self.place(graph, t))).collect();
         let constants = rules::constants(&node.op);
         (kernel.reference)(&Call::new(&kernel.contract, &operands, &constants)?)
     }

@@ -33,5 +33,9 @@ impl References {
 /// A file's bytes, decompressed if it ends in `.zst`.
 pub fn contents(path: &Path) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    if path.extension().is_some_and(|e| e == "zst") { zstd::decode_all(&bytes[..]).expect("zstd data") } else { bytes }
+    if path.extension().is_some_and(|e| e == "zst") {
+        zstd::decode_all(&bytes[..]).expect("zstd data")
+    } else {
+        bytes
+    }
 }

@@ -81,9 +81,15 @@ pub fn fill(graph: &Graph, data: &mut Data, seed: u64) {
 ///
 /// # Errors
 /// As the runner's.
-pub fn run(graph: &Arc<Graph>, backends: &[Arc<dyn Backend>], options: &Options, data: &Data) -> Result<Outcome, RunError> {
+pub fn run(
+    graph: &Arc<Graph>,
+    backends: &[Arc<dyn Backend>],
+    options: &Options,
+    data: &Data,
+) -> Result<Outcome, RunError> {
     let mut kept: Vec<HashMap<String, (Buffer, Storage)>> = vec![HashMap::new(); backends.len()];
-    let mut runner = Runner::prepare(graph, backends, options, |plan| buffers(plan, backends, data, &mut kept))?;
+    let mut runner =
+        Runner::prepare(graph, backends, options, |plan| buffers(plan, backends, data, &mut kept))?;
     let plan = Arc::clone(runner.plan());
     let inputs: Vec<(StorageId, &[u8])> = graph
         .storages

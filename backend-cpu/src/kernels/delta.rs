@@ -136,7 +136,17 @@ pub(crate) fn key_head(map: u32, head: usize, heads: usize, key_heads: usize) ->
 /// How gate and write strength come: ready, or raw with the norms still to do.
 enum Inputs {
     Plain { gate: View, beta: View },
-    Core { alpha: View, dt: View, a: View, beta: View, eps: f32, form: u32 },
+    Core(Box<Raw>),
+}
+
+/// Raw projections and the vectors that turn them into decay and strength.
+struct Raw {
+    alpha: View,
+    dt: View,
+    a: View,
+    beta: View,
+    eps: f32,
+    form: u32,
 }
 
 struct Delta {
@@ -173,7 +183,7 @@ fn build_plain(args: &mut Args<'_>) -> Result<Box<dyn Job>, KernelError> {
 }
 
 fn build_core(args: &mut Args<'_>) -> Result<Box<dyn Job>, KernelError> {
-    let inputs = Inputs::Core {
+    let raw = Raw {
         alpha: args.view("alpha")?,
         dt: args.view("dt")?,
         a: args.view("a")?,
@@ -181,7 +191,7 @@ fn build_core(args: &mut Args<'_>) -> Result<Box<dyn Job>, KernelError> {
         eps: args.constants().f32("eps")?,
         form: args.constants().u32("form")?,
     };
-    delta(args, inputs)
+    delta(args, Inputs::Core(Box::new(raw)))
 }
 
 /// A head's log decay from its raw projection.
@@ -203,7 +213,7 @@ impl Job for Delta {
         let mut segments = std::mem::take(&mut worker.segments);
         // SAFETY: inputs are not written while a program runs.
         unsafe { self.segments.segments(tokens, slots, &mut segments)? };
-        let unit = matches!(self.inputs, Inputs::Core { .. });
+        let unit = matches!(self.inputs, Inputs::Core(_));
         let most = segments.iter().map(|s| s.count as usize).max().unwrap_or(0);
         let rows = if unit { 2 * most * dim } else { 0 };
         let share = worker.share(heads, 1);
@@ -216,7 +226,8 @@ impl Job for Delta {
                 // SAFETY: heads are shared out among workers; indices lie inside by shape rule and segment check; what is
                 // read is not written in this phase.
                 unsafe {
-                    if let Inputs::Core { eps, form, .. } = self.inputs {
+                    if let Inputs::Core(raw) = &self.inputs {
+                        let (eps, form) = (raw.eps, raw.form);
                         for (part, view) in normed.chunks_mut(most * dim).zip([&self.q, &self.k]) {
                             for (i, target) in part.chunks_exact_mut(dim).take(count).enumerate() {
                                 target.copy_from_slice(view.row([key, row + i, 0]));
@@ -259,7 +270,8 @@ impl Delta {
                 Inputs::Plain { gate, beta } => {
                     (gate.f32([0, head, token, 0]), beta.f32([0, head, token, 0]))
                 }
-                Inputs::Core { alpha, dt, a, beta, .. } => {
+                Inputs::Core(raw) => {
+                    let Raw { alpha, dt, a, beta, .. } = &**raw;
                     let at_head = [head, 0, 0, 0];
                     let gate = decay(alpha.f32([head, token, 0, 0]), dt.f32(at_head), a.f32(at_head));
                     (gate, sigmoid(beta.f32([head, token, 0, 0])))

@@ -7,13 +7,19 @@
 //! * Both serve any number of columns, and a column's result does not depend on its neighbours or on how rows are shared
 //!   among threads. A thread passes its own part of an [`Output`].
 //!
-//! Every kernel is written once over the registers of [`lanes::Lanes`] and compiled for each level.
+//! Every kernel is written once over the registers of `lanes::Lanes` and compiled for each level.
+
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over arrays of registers are plain so that they unroll; closures of iterators are not always inlined"
+)]
 
 mod activations;
 mod formats_256;
 mod formats_32;
 mod formats_plain;
 pub mod functions;
+mod job;
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod lanes_avx2;
@@ -26,6 +32,8 @@ mod operands;
 mod panel;
 pub mod recurrent;
 mod rows;
+mod run_exact;
+mod run_fast;
 #[cfg(test)]
 mod tests;
 mod tile_exact;

@@ -62,15 +62,13 @@ impl<L: Lanes> Sink<L> for Store<L> {
     }
 }
 
-/// Writes values as floats, 32 registers for each block.
-struct Expand<L: Lanes, T>(*mut L::F, PhantomData<T>);
+/// Hands on blocks as floats.
+struct Expand<'a, T, S>(&'a mut S, PhantomData<T>);
 
-impl<L: Lanes, T: Format> Sink<L> for Expand<L, T> {
+impl<L: Lanes, T: Format, S: FloatSink<L>> Sink<L> for Expand<'_, T, S> {
     #[inline(always)]
     fn take(&mut self, block: PanelBlock<L>) {
-        // SAFETY: whoever made this has room.
-        unsafe { expand::<L, T>(&block, self.0) };
-        self.0 = self.0.wrapping_add(32);
+        expand::<L, T>(&block, self.0);
     }
 }
 
@@ -81,10 +79,42 @@ pub(crate) trait FloatFormat {
     /// Bytes of as many values.
     const BYTES: usize;
 
-    /// Decodes `VALUES` values of `WIDTH` rows. Lane `r` of register `i` is value `i` of row `r`.
+    /// Decodes `VALUES` values of `WIDTH` rows and hands them on in order.
     /// # Safety
-    /// `BYTES` of each row must be readable, and `VALUES` registers writable.
-    unsafe fn decode<L: Lanes>(rows: &mut Rows, to: *mut L::F);
+    /// `BYTES` of each row must be readable.
+    unsafe fn decode<L: Lanes>(rows: &mut Rows, to: &mut impl FloatSink<L>);
+}
+
+/// Where decoded values go. Methods must be `#[inline(always)]`, so that values stay in registers.
+pub(crate) trait FloatSink<L: Lanes> {
+    /// Takes the next value of each row.
+    fn take(&mut self, value: L::F);
+    /// Is told of the end of each 32 values.
+    fn end(&mut self);
+}
+
+/// Writes floats to memory: lane `r` of register `i` is value `i` of row `r`.
+pub(crate) struct StoreFloats<L: Lanes>(*mut L::F);
+
+impl<L: Lanes> StoreFloats<L> {
+    /// # Safety
+    /// As many registers as are going to be taken must be writable.
+    #[inline(always)]
+    pub unsafe fn new(to: *mut L::F) -> Self {
+        StoreFloats(to)
+    }
+}
+
+impl<L: Lanes> FloatSink<L> for StoreFloats<L> {
+    #[inline(always)]
+    fn take(&mut self, value: L::F) {
+        // SAFETY: whoever made this has room.
+        unsafe { self.0.write(value) };
+        self.0 = self.0.wrapping_add(1);
+    }
+
+    #[inline(always)]
+    fn end(&mut self) {}
 }
 
 impl<T: Format> FloatFormat for T {
@@ -92,15 +122,15 @@ impl<T: Format> FloatFormat for T {
     const BYTES: usize = T::BYTES;
 
     #[inline(always)]
-    unsafe fn decode<L: Lanes>(rows: &mut Rows, to: *mut L::F) {
+    unsafe fn decode<L: Lanes>(rows: &mut Rows, to: &mut impl FloatSink<L>) {
         // SAFETY: as the caller says.
-        unsafe { T::unpack::<L>(rows, &mut Expand::<L, T>(to, PhantomData)) };
+        unsafe { T::unpack::<L>(rows, &mut Expand::<T, _>(to, PhantomData)) };
     }
 }
 
-/// Writes 32 values as floats.
+/// Hands on 32 values as floats.
 #[inline(always)]
-unsafe fn expand<L: Lanes, T: Format>(block: &PanelBlock<L>, to: *mut L::F) {
+fn expand<L: Lanes, T: Format>(block: &PanelBlock<L>, to: &mut impl FloatSink<L>) {
     let bias = L::splat(-L::BIAS as f32);
     for index in 0..8 {
         let four = block.values[index];
@@ -115,12 +145,10 @@ unsafe fn expand<L: Lanes, T: Format>(block: &PanelBlock<L>, to: *mut L::F) {
             } else {
                 L::and(L::shift_right(four, 8 * byte), L::splat_i(0xFF))
             };
-            // SAFETY: the caller has room for 32 registers.
-            unsafe {
-                to.add(4 * index + byte as usize).write(L::fma(L::to_float(value), scale, minimum));
-            }
+            to.take(L::fma(L::to_float(value), scale, minimum));
         }
     }
+    to.end();
 }
 
 /// The same byte four times.

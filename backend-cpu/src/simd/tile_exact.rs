@@ -2,6 +2,7 @@
 
 use super::lanes::Lanes;
 use super::level::Task;
+use super::panel::FloatSink;
 
 /// Values of a row that are decoded at a time.
 pub(crate) const SLAB: usize = 256;
@@ -101,6 +102,49 @@ impl<const GROUPS: usize, const COLUMNS: usize> Task for Tile<GROUPS, COLUMNS> {
                     L::store_some(to, totals[column][group], count);
                 }
             }
+        }
+    }
+}
+
+/// Multiplies values of one group of rows with few columns as they are decoded. The sums are those of [`Tile`].
+pub(crate) struct Dots<L: Lanes, const COLUMNS: usize> {
+    pub totals: [L::F; COLUMNS],
+    sums: [L::F; COLUMNS],
+    activations: [*const f32; COLUMNS],
+}
+
+impl<L: Lanes, const COLUMNS: usize> Dots<L, COLUMNS> {
+    /// Columns begin `column` floats apart.
+    ///
+    /// # Safety
+    /// Each column must have as many values as are going to be taken.
+    #[inline(always)]
+    pub unsafe fn new(activations: *const f32, column: usize) -> Self {
+        let mut columns = [activations; COLUMNS];
+        for index in 0..COLUMNS {
+            columns[index] = activations.wrapping_add(index * column);
+        }
+        let zero = [L::splat(0.0); COLUMNS];
+        Dots { totals: zero, sums: zero, activations: columns }
+    }
+}
+
+impl<L: Lanes, const COLUMNS: usize> FloatSink<L> for Dots<L, COLUMNS> {
+    #[inline(always)]
+    fn take(&mut self, value: L::F) {
+        for column in 0..COLUMNS {
+            // SAFETY: whoever made this vouches for the activations.
+            let activation = L::splat(unsafe { self.activations[column].read() });
+            self.sums[column] = L::fma(value, activation, self.sums[column]);
+            self.activations[column] = self.activations[column].wrapping_add(1);
+        }
+    }
+
+    #[inline(always)]
+    fn end(&mut self) {
+        for column in 0..COLUMNS {
+            self.totals[column] = L::add(self.totals[column], self.sums[column]);
+            self.sums[column] = L::splat(0.0);
         }
     }
 }

@@ -43,7 +43,12 @@ impl Port {
         for dim in (0..4).filter(|dim| steps(layout, *dim) > 1 && self.aligns(*dim)) {
             let got = layout.strides[dim];
             if !got.is_multiple_of(self.alignment) {
-                return Err(Why::Stride { port: self.name, dim, want: Stride::MultipleOf(self.alignment), got });
+                return Err(Why::Stride {
+                    port: self.name,
+                    dim,
+                    want: Stride::MultipleOf(self.alignment),
+                    got,
+                });
             }
         }
         for dim in 0..4 {

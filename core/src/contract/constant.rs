@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 #[serde(untagged)]
 pub enum Constant {
     /// A float; equal and hashed by its bits.
+    #[serde(serialize_with = "crate::graph::float::serialize")]
     Float(f32),
     /// A count, index or discriminant.
     Integer(u32),

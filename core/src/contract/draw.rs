@@ -166,7 +166,8 @@ pub fn legal(
     };
     let alias = wish.alias.and_then(|(a, b)| Some((contract.port(a)?, contract.port(b)?)));
     if let Some((a, b)) = alias {
-        let shared: Vec<DType> = ports[a].dtypes.iter().copied().filter(|t| ports[b].dtypes.contains(t)).collect();
+        let shared: Vec<DType> =
+            ports[a].dtypes.iter().copied().filter(|t| ports[b].dtypes.contains(t)).collect();
         let both = if shared.contains(&draft.dtypes[a]) { draft.dtypes[a] } else { random.pick(&shared)? };
         (draft.dtypes[a], draft.dtypes[b]) = (both, both);
         (draft.bound[a], draft.bound[b]) = (true, true);
@@ -227,7 +228,8 @@ fn constants(all: &[(&'static str, Constant)]) -> Constants {
 
 fn bound(port: &Port, wish: &Wish, random: &mut Source<'_>) -> bool {
     let wished = wish.bound.iter().find(|(name, _)| *name == port.name);
-    !port.optional || (!port.dtypes.is_empty() && wished.map_or_else(|| random.one_in(2), |(_, bound)| *bound))
+    !port.optional
+        || (!port.dtypes.is_empty() && wished.map_or_else(|| random.one_in(2), |(_, bound)| *bound))
 }
 
 fn dtype(port: &Port, wish: &Wish, random: &mut Source<'_>) -> DType {

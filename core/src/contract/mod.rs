@@ -6,6 +6,7 @@
 
 mod check;
 mod constant;
+mod describe;
 pub mod draw;
 mod port;
 

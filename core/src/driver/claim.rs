@@ -19,6 +19,15 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// Covering these nodes too.
+    pub fn covering(mut self, nodes: &[NodeId]) -> Self {
+        self.nodes.extend(nodes);
+        self.nodes.sort();
+        // One node may be two links: a norm that serves as query and as key.
+        self.nodes.dedup();
+        self
+    }
+
     /// With a tensor at a port.
     pub fn operand(mut self, port: &'static str, tensor: Tensor) -> Self {
         self.operands.push((port, tensor));

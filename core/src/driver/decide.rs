@@ -203,7 +203,13 @@ impl Driver<'_, '_> {
             }
             match admit(claim, offer) {
                 Ok((operands, constants)) => {
-                    return Some(Accepted { claim: claim.clone(), device, offer: *offer, operands, constants });
+                    return Some(Accepted {
+                        claim: claim.clone(),
+                        device,
+                        offer: *offer,
+                        operands,
+                        constants,
+                    });
                 }
                 Err(decline) => declines.push(decline),
             }

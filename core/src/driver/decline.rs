@@ -17,8 +17,8 @@ pub enum Why {
     Unexpected { source: usize },
     /// A source's bytes come from several nodes.
     ManyWriters { source: usize, writers: Vec<NodeId> },
-    /// No reader of the node, or none of its overwriters, is the wanted operation.
-    NoOperand { want: OpKind },
+    /// No reader of the node, or none of its overwriters, is the wanted operation; these are `found`.
+    NoOperand { want: OpKind, found: Vec<OpKind> },
     /// A view between two links takes a part of the value, or another order.
     Rearranged { source: usize },
     /// Two places of the pattern need the same bytes and have different ones.

@@ -2,7 +2,7 @@
 
 use super::{Claim, Decline, Scene, Why};
 use crate::contract::{Access, Contract};
-use crate::graph::{Hazard, NodeId, Op, Owner, Tensor};
+use crate::graph::{Edge, Hazard, NodeId, Op, Owner, Tensor};
 use crate::kernels;
 use std::collections::HashSet;
 
@@ -91,7 +91,8 @@ fn ports_come_from_outside(
     claim: &Claim,
     covered: &HashSet<NodeId>,
 ) -> Result<(), Decline> {
-    for (port, tensor) in claim.operands.iter().filter(|(port, _)| access(claim, port) == Some(Access::Read)) {
+    for (port, tensor) in claim.operands.iter().filter(|(port, _)| access(claim, port) == Some(Access::Read))
+    {
         if let Some(own) = scene.writers(tensor).into_iter().find(|writer| covered.contains(writer)) {
             return Err(refuse(claim, own, Why::OwnResult { port }));
         }
@@ -193,19 +194,13 @@ fn stays_in_order(
     let high = claim.nodes.iter().map(|n| groups.rank[n.index()]).max().unwrap_or(0);
     let horizon = groups.horizon(high);
     let mut seen: HashSet<NodeId> = HashSet::new();
-    // (node outside, the first node outside on its path, the hazard by which the path left)
-    let mut open: Vec<(NodeId, NodeId)> = Vec::new();
+    // (node outside, the edge by which its path left the claim)
+    let mut open: Vec<(NodeId, &Edge)> = Vec::new();
     for node in &claim.nodes {
-        open.extend(
-            scene
-                .dependencies
-                .after(*node)
-                .iter()
-                .filter(|e| !covered.contains(&e.node))
-                .map(|e| (e.node, e.node)),
-        );
+        let leaving = scene.dependencies.after(*node).iter().filter(|edge| !covered.contains(&edge.node));
+        open.extend(leaving.map(|edge| (edge.node, edge)));
     }
-    while let Some((node, through)) = open.pop() {
+    while let Some((node, left)) = open.pop() {
         let members = match groups.of[node.index()] {
             Some(index) => groups.members[index].as_slice(),
             None => std::slice::from_ref(&node),
@@ -216,17 +211,21 @@ fn stays_in_order(
         for member in members {
             for edge in scene.dependencies.after(*member) {
                 if covered.contains(&edge.node) {
-                    return Err(refuse(claim, edge.node, returning(scene, claim, through, edge.node)));
+                    return Err(refuse(claim, edge.node, returning(scene, claim, left, edge.node)));
                 }
-                open.push((edge.node, through));
+                open.push((edge.node, left));
             }
         }
     }
     Ok(())
 }
 
-/// Names the port if the path runs through a write to its bytes.
-fn returning(scene: &Scene<'_>, claim: &Claim, through: NodeId, back: NodeId) -> Why {
+/// Names the port if the path left by overwriting its bytes, and not by reading a result.
+fn returning(scene: &Scene<'_>, claim: &Claim, left: &Edge, back: NodeId) -> Why {
+    let through = left.node;
+    if left.hazard == Hazard::ReadAfterWrite {
+        return Why::Between { through, back };
+    }
     for written in scene.graph.writes(through).map(|t| scene.graph.tensor(t)) {
         for (port, bound) in &claim.operands {
             if bound.storage == written.storage && bound.layout.overlaps(&written.layout) {

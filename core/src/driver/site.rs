@@ -6,7 +6,7 @@
 
 use super::{Claim, Decline, Why};
 use crate::contract::Constants;
-use crate::graph::{BinaryKind, Graph, Hazard, Layout, NodeId, Op, OpKind, Tensor, Use, Write};
+use crate::graph::{BinaryKind, Graph, Hazard, Layout, NodeId, Op, OpKind, Tensor, Write};
 use std::cell::{Cell, RefCell};
 
 /// The graph with what the driver derived from it once.
@@ -48,9 +48,11 @@ impl<'g> Scene<'g> {
     /// Whether a tensor shows a result of a node whole and in its order: the result itself under any shape.
     pub fn shows_whole(&self, tensor: &Tensor, writer: NodeId) -> bool {
         self.writers(tensor) == [writer]
-            && self.graph.writes(writer).map(|made| self.graph.tensor(made)).any(|made| {
-                made.storage == tensor.storage && same_elements(&made.layout, &tensor.layout)
-            })
+            && self
+                .graph
+                .writes(writer)
+                .map(|made| self.graph.tensor(made))
+                .any(|made| made.storage == tensor.storage && same_elements(&made.layout, &tensor.layout))
     }
 }
 
@@ -167,6 +169,11 @@ impl<'s, 'g> Site<'s, 'g> {
         source.map(|id| *self.scene.graph.tensor(id))
     }
 
+    /// The first result of a node. A node that was found as a producer or a writer has one.
+    pub fn made(&self, node: NodeId) -> Option<Tensor> {
+        self.scene.graph.node(node).results.first().map(|id| *self.scene.graph.tensor(*id))
+    }
+
     /// A result of a node.
     ///
     /// # Errors
@@ -218,24 +225,29 @@ impl<'s, 'g> Site<'s, 'g> {
     /// The first reader of this kind to which a node's result is a source, whole and in its order.
     ///
     /// # Errors
-    /// [`Why::NoOperand`]: none is.
+    /// [`Why::NoOperand`]: there is none of this kind; [`Why::Rearranged`]: it reads a part, or in another order.
     pub fn reader(&self, node: NodeId, want: OpKind) -> Result<NodeId, Decline> {
-        let step = self.ask();
-        let whole = |reader: NodeId| {
-            let it = self.scene.graph.node(reader);
-            let ports = it.op.kind().signature().sources;
-            let read = it.sources.iter().zip(ports).filter(|(_, port)| port.usage == Use::Read);
-            let mut sources = read.filter_map(|(source, _)| *source).map(|id| self.scene.graph.tensor(id));
-            sources.any(|tensor| self.scene.shows_whole(tensor, node))
-        };
-        let mut readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
-        match readers.find(|reader| self.op(*reader).kind() == want && whole(*reader)) {
-            Some(reader) => {
-                self.see(reader);
-                Ok(reader)
+        let step = self.step.get();
+        let reader = self.reader_of_part(node, want)?;
+        let readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
+        let mut of_kind = readers.filter(|reader| self.op(*reader).kind() == want);
+        match of_kind.find(|reader| self.takes_whole(*reader, node)) {
+            Some(whole) => {
+                self.see(whole);
+                Ok(whole)
             }
-            None => self.decline(step, node, Why::NoOperand { want }),
+            None => {
+                let part = |tensor: Tensor| self.scene.writers(&tensor).contains(&node);
+                let mut sources = 0..self.scene.graph.node(reader).sources.len();
+                let source = sources.find(|index| self.maybe(reader, *index).is_some_and(part));
+                self.decline(step, reader, Why::Rearranged { source: source.unwrap_or(0) })
+            }
         }
+    }
+
+    /// Whether a source that a node reads is another's whole result.
+    fn takes_whole(&self, reader: NodeId, of: NodeId) -> bool {
+        self.scene.graph.reads(reader).any(|id| self.scene.shows_whole(self.scene.graph.tensor(id), of))
     }
 
     /// The first reader of this kind of any part of a node's result.
@@ -244,14 +256,8 @@ impl<'s, 'g> Site<'s, 'g> {
     /// [`Why::NoOperand`]: there is none.
     pub fn reader_of_part(&self, node: NodeId, want: OpKind) -> Result<NodeId, Decline> {
         let step = self.ask();
-        let mut readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
-        match readers.find(|reader| self.op(*reader).kind() == want) {
-            Some(reader) => {
-                self.see(reader);
-                Ok(reader)
-            }
-            None => self.decline(step, node, Why::NoOperand { want }),
-        }
+        let readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
+        self.first(step, node, readers.collect(), want)
     }
 
     /// The first node of this kind that overwrites bytes a node read.
@@ -260,14 +266,19 @@ impl<'s, 'g> Site<'s, 'g> {
     /// [`Why::NoOperand`]: none does.
     pub fn overwriter(&self, node: NodeId, want: OpKind) -> Result<NodeId, Decline> {
         let step = self.ask();
-        let mut later =
-            self.scene.dependencies.after(node).iter().filter(|e| e.hazard == Hazard::WriteAfterRead);
-        match later.find(|edge| self.op(edge.node).kind() == want) {
-            Some(edge) => {
-                self.see(edge.node);
-                Ok(edge.node)
+        let later = self.scene.dependencies.after(node).iter();
+        let later = later.filter(|edge| edge.hazard == Hazard::WriteAfterRead).map(|edge| edge.node);
+        self.first(step, node, later.collect(), want)
+    }
+
+    fn first(&self, step: u32, of: NodeId, among: Vec<NodeId>, want: OpKind) -> Result<NodeId, Decline> {
+        let kinds = || among.iter().map(|node| self.op(*node).kind());
+        match kinds().position(|kind| kind == want) {
+            Some(at) => {
+                self.see(among[at]);
+                Ok(among[at])
             }
-            None => self.decline(step, node, Why::NoOperand { want }),
+            None => self.decline(step, of, Why::NoOperand { want, found: kinds().collect() }),
         }
     }
 
@@ -290,11 +301,8 @@ impl<'s, 'g> Site<'s, 'g> {
 
     /// A claim by this rule.
     pub fn claim(&self, kernel: &'static str, nodes: &[NodeId]) -> Claim {
-        let mut nodes = nodes.to_vec();
-        nodes.sort();
-        // One node may be two links: a norm that serves as query and as key.
-        nodes.dedup();
-        Claim { rule: self.rule, kernel, nodes, operands: Vec::new(), constants: Constants::new() }
+        let (operands, constants) = (Vec::new(), Constants::new());
+        Claim { rule: self.rule, kernel, nodes: Vec::new(), operands, constants }.covering(nodes)
     }
 }
 

@@ -8,6 +8,7 @@ mod build;
 mod depend;
 mod dtype;
 mod error;
+pub(crate) mod float;
 mod layout;
 mod op;
 mod shapes;

@@ -117,6 +117,7 @@ pub enum Op {
     /// A fresh tensor of one value, shaped as its source, which is not read: `[like] → [out]`.
     Fill {
         /// The value.
+        #[serde(with = "super::float")]
         value: f32,
     },
     /// Joins two tensors along a dimension: `[a, b] → [out]`.
@@ -211,8 +212,10 @@ pub enum Op {
     /// Limits values to a range.
     Clamp {
         /// Lower bound.
+        #[serde(with = "super::float")]
         min: f32,
         /// Upper bound.
+        #[serde(with = "super::float")]
         max: f32,
     },
     /// A vector per row becomes a diagonal matrix.

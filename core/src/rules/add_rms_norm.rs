@@ -1,6 +1,6 @@
 //! `sum = a + b; rms_norm(sum)·weight` becomes one dispatch that gives both.
 
-use super::{Rule, links};
+use super::{Rule, constants, links};
 use crate::driver::{Claim, Decline, Site, Why};
 use crate::graph::{BinaryKind, Op, OpKind};
 
@@ -18,7 +18,7 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
         .operand("a", at.source(sum, 0)?)
         .operand("b", at.source(sum, 1)?)
         .operand("weight", weight)
-        .operand("sum", at.result(sum, 0)?)
+        .maybe("sum", at.made(sum))
         .operand("out", at.result(weighted, 0)?)
-        .float("eps", links::rms_eps(at, norm)?))
+        .constants(constants(&at.op(norm))))
 }

@@ -1,6 +1,6 @@
 //! `rms_norm(x)·weight·act(gate)` becomes one dispatch.
 
-use super::{Rule, links};
+use super::{Rule, constants, links};
 use crate::driver::{Claim, Decline, Site};
 use crate::graph::{BinaryKind, OpKind};
 
@@ -20,6 +20,6 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
         .operand("weight", weight)
         .operand("gate", at.source(gate, 0)?)
         .operand("out", at.result(gated, 0)?)
-        .float("eps", links::rms_eps(at, norm)?)
+        .constants(constants(&at.op(norm)))
         .integer("act", act))
 }

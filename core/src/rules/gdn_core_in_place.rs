@@ -12,23 +12,26 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let net = at.root();
     at.no_source(net, 6)?;
     let gather = at.producer(net, 5, OpKind::GetRows)?;
-    let copy = at.reader_of_part(net, OpKind::Copy)?;
+    let (claim, v) = gdn_core::core(at, net)?;
     let out = at.result(net, 0)?;
-    let [dim, heads, tokens, seqs] = at.source(net, 2)?.shape();
-    // The copy must take the newest states and nothing else.
-    let states = at.source(copy, 0)?;
+    let copy = at.reader_of_part(net, OpKind::Copy)?;
+    let [dim, heads, tokens, seqs] = v.shape();
+    // The copy must take the newest states, in their order, and nothing else.
     let start = out.layout.offset + dim * heads * tokens * seqs * 4;
     let bytes = dim * dim * heads * seqs * 4;
-    let newest = states.layout.range() == Some(start..start + bytes) && states.layout.is_packed();
+    let newest = at.maybe(copy, 0).is_some_and(|states| {
+        states.layout.range() == Some(start..start + bytes)
+            && reshaped(states, [bytes / 4, 1, 1, 1]).is_some()
+    });
     at.check(newest, copy, || Why::NotSame { what: "the copy does not take the newest states" })?;
     let table = at.source(gather, 0)?;
     let planes = table.layout.elements() / (dim * dim * heads).max(1);
     let pool =
         at.need(reshaped(table, [dim, dim, heads, planes]), gather, || Why::Attr { what: "pool shape" })?;
-    let kept = at.result(copy, 0)?;
-    let kept = at.need(reshaped(kept, [dim, dim, heads, seqs]), copy, || Why::Attr { what: "pool shape" })?;
-    let (claim, _) = gdn_core::core(at, net, &[gather, copy])?;
+    let kept = at.made(copy).and_then(|kept| reshaped(kept, [dim, dim, heads, seqs]));
+    let kept = at.need(kept, copy, || Why::Attr { what: "pool shape" })?;
     Ok(claim
+        .covering(&[gather, copy])
         .operand("state", pool)
         .operand("rows", at.source(gather, 1)?)
         .operand("out", out)

@@ -1,6 +1,6 @@
 //! A gated delta net from convolution to gated norm becomes one dispatch with its states in place.
 
-use super::{Rule, links};
+use super::{Rule, constants, links};
 use crate::driver::{Claim, Decline, Site, Why};
 use crate::graph::{BinaryKind, NodeId, OpKind, Tensor, UnaryKind};
 
@@ -34,11 +34,9 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let (_, gate) = at.sides(gated, BinaryKind::Mul, weighted)?;
     let gate = at.producer(gated, gate, OpKind::Unary)?;
     let act = links::gate_kind(at, gate)?;
-    let (snapshots, heads) = links::delta(at, net)?;
-    let mut nodes = vec![conv, keep, silu, q, k, beta, net, norm, weighted, gate, gated];
-    nodes.extend(decay.nodes);
     Ok(at
-        .claim("gdn_layer", &nodes)
+        .claim("gdn_layer", &[conv, keep, silu, q, k, beta, net, norm, weighted, gate, gated])
+        .covering(&decay.nodes)
         .operand("x", x)
         .operand("conv", at.source(conv, 1)?)
         .operand("segments", segments)
@@ -49,39 +47,40 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
         .operand("z", at.source(gate, 0)?)
         .operand("weight", weight)
         .operand("out", at.result(gated, 0)?)
-        .operand("history", at.result(keep, 0)?)
+        .maybe("history", at.made(keep))
         .operand("state", at.result(net, 1)?)
         .integer("key_heads", key_heads)
-        .integer("snapshots", snapshots)
-        .integer("heads", heads)
+        .constants(constants(&at.op(net)))
         .float("l2_eps", l2_eps)
         .integer("form", form)
-        .float("eps", links::rms_eps(at, norm)?)
+        .constants(constants(&at.op(norm)))
         .integer("act", act)
-        .constants(super::constants(&at.op(conv))))
+        .constants(constants(&at.op(conv))))
 }
 
 /// q, k and v must be the three consecutive slices of the convolved row. Gives the number of key heads.
 fn slices(at: &Site<'_, '_>, net: NodeId, q: NodeId, k: NodeId, silu: NodeId) -> Result<u32, Decline> {
-    let row = at.result(silu, 0)?;
-    let (q, k, v) = (at.source(q, 0)?, at.source(k, 0)?, at.source(net, 2)?);
-    let [dim, key_heads, ..] = q.shape();
-    let heads = v.shape()[1];
-    let base = row.layout.offset;
-    let starts = [base, base + dim * key_heads * 4, base + 2 * dim * key_heads * 4];
-    let whole = row.shape()[0] == dim * (2 * key_heads + heads);
-    let lies = |t: Tensor, start: u64| {
-        let [first, second, third, _] = t.layout.strides;
-        let rows = row.layout.strides[1];
-        t.storage == row.storage
-            && t.layout.offset == start
-            && first == 4
-            && second == dim * 4
-            && third == rows
+    let heads = match (at.made(silu), [at.maybe(q, 0), at.maybe(k, 0), at.maybe(net, 2)]) {
+        (Some(row), [Some(q), Some(k), Some(v)]) => key_heads(row, [q, k, v]),
+        _ => None,
     };
-    let placed = [q, k, v].into_iter().zip(starts).all(|(t, start)| lies(t, start));
-    at.check(whole && placed, net, || Why::NotSame {
-        what: "q, k, v are not the slices of the convolved row",
-    })?;
-    at.need(u32::try_from(key_heads).ok(), net, || Why::Attr { what: "key heads" })
+    let heads =
+        at.need(heads, net, || Why::NotSame { what: "q, k, v are not the slices of the convolved row" })?;
+    // More than the contract's limit in any case.
+    Ok(u32::try_from(heads).unwrap_or(u32::MAX))
+}
+
+/// The number of key heads, if the three are the slices of the row.
+fn key_heads(row: Tensor, slices: [Tensor; 3]) -> Option<u64> {
+    let [dim, key_heads, tokens, _] = slices[0].shape();
+    let keys = dim * key_heads * 4;
+    let starts = [0, keys, 2 * keys].map(|start| row.layout.offset + start);
+    let whole = row.shape()[0] == dim * (2 * key_heads + slices[2].shape()[1]) && row.shape()[1] == tokens;
+    let lies = |(slice, start): (Tensor, u64)| {
+        let strides = [4, dim * 4, row.layout.strides[1]];
+        slice.storage == row.storage
+            && slice.layout.offset == start
+            && (0..3).all(|d| slice.shape()[d] <= 1 || slice.layout.strides[d] == strides[d])
+    };
+    (whole && slices.into_iter().zip(starts).all(lies)).then_some(key_heads)
 }

@@ -50,12 +50,11 @@ pub(super) fn strength(at: &Site<'_, '_>, node: NodeId, index: usize) -> Result<
 pub(super) fn unit_pair(at: &Site<'_, '_>, node: NodeId) -> Result<([NodeId; 2], f32, u32), Decline> {
     let q = at.producer(node, 0, OpKind::L2Norm)?;
     let k = at.producer(node, 1, OpKind::L2Norm)?;
-    at.check(at.op(q) == at.op(k), k, || Why::Attr { what: "eps and form" })?;
     let guard = match at.op(q) {
-        Op::L2Norm { eps, form } => Some((eps, l2_form(form))),
+        Op::L2Norm { eps, form } if at.op(k) == at.op(q) => Some((eps, l2_form(form))),
         _ => None,
     };
-    let (eps, form) = at.need(guard, q, || Why::Attr { what: "eps" })?;
+    let (eps, form) = at.need(guard, k, || Why::Attr { what: "eps and form" })?;
     Ok(([q, k], eps, form))
 }
 
@@ -74,27 +73,9 @@ pub(super) fn gate_kind(at: &Site<'_, '_>, node: NodeId) -> Result<u32, Decline>
     at.need(kind, node, || Why::Attr { what: "kind" })
 }
 
-/// The guard of a norm.
-pub(super) fn rms_eps(at: &Site<'_, '_>, node: NodeId) -> Result<f32, Decline> {
-    let eps = match at.op(node) {
-        Op::RmsNorm { eps } => Some(eps),
-        _ => None,
-    };
-    at.need(eps, node, || Why::Attr { what: "eps" })
-}
-
 /// The product of a norm with its weight: the node and the weight.
 pub(super) fn weighted(at: &Site<'_, '_>, norm: NodeId) -> Result<(NodeId, Tensor), Decline> {
     let product = at.reader(norm, OpKind::Binary)?;
     let (_, weight) = at.sides(product, BinaryKind::Mul, norm)?;
     Ok((product, at.source(product, weight)?))
-}
-
-/// Snapshots and head map of a delta net.
-pub(super) fn delta(at: &Site<'_, '_>, node: NodeId) -> Result<(u32, u32), Decline> {
-    let attributes = match at.op(node) {
-        Op::GatedDeltaNet { snapshots, heads } => Some((snapshots, head_map(heads))),
-        _ => None,
-    };
-    at.need(attributes, node, || Why::Attr { what: "snapshots" })
 }

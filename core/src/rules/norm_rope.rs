@@ -1,6 +1,6 @@
 //! `rope(rms_norm(x)·weight)` per head becomes one dispatch.
 
-use super::{Rule, constants, links};
+use super::{Rule, constants};
 use crate::driver::{Claim, Decline, Site};
 use crate::graph::{BinaryKind, OpKind};
 
@@ -20,5 +20,5 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
         .maybe("divisors", at.maybe(rope, 2))
         .operand("out", at.result(rope, 0)?)
         .constants(constants(&at.op(rope)))
-        .float("eps", links::rms_eps(at, norm)?))
+        .constants(constants(&at.op(norm))))
 }

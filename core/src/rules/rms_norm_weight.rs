@@ -1,6 +1,6 @@
 //! `rms_norm(x)·weight` becomes one dispatch.
 
-use super::{Rule, links};
+use super::{Rule, constants, links};
 use crate::driver::{Claim, Decline, Site};
 use crate::graph::OpKind;
 
@@ -16,5 +16,5 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
         .operand("x", at.source(norm, 0)?)
         .operand("weight", weight)
         .operand("out", at.result(weighted, 0)?)
-        .float("eps", links::rms_eps(at, norm)?))
+        .constants(constants(&at.op(norm))))
 }

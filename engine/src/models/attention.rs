@@ -28,7 +28,12 @@ impl Network<'_> {
     }
 
     /// Applies a rotary embedding to `[head width, heads, tokens]`.
-    pub(super) fn rotate(&mut self, x: TensorId, rope: Op, divisors: Option<TensorId>) -> Result<TensorId, ModelError> {
+    pub(super) fn rotate(
+        &mut self,
+        x: TensorId,
+        rope: Op,
+        divisors: Option<TensorId>,
+    ) -> Result<TensorId, ModelError> {
         let axes = if matches!(rope, Op::Rope(Rope { kind: RopeKind::MultiSection, .. })) { 4 } else { 1 };
         let positions = self.positions(axes)?;
         let made = self.b.apply(rope, &[Some(x), Some(positions), divisors])?;

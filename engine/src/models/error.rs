@@ -21,6 +21,8 @@ pub enum ModelError {
     Type { file: String, tensor: String, dtype: DType },
     #[error("building the graph failed: {0}")]
     Graph(#[from] GraphError),
-    #[error("a ubatch of {tokens} tokens, {segments} segments, {cells} cells and {slots} slots is not possible: {why}")]
+    #[error(
+        "a ubatch of {tokens} tokens, {segments} segments, {cells} cells and {slots} slots is not possible: {why}"
+    )]
     Batch { tokens: u64, segments: u64, cells: u64, slots: u64, why: &'static str },
 }

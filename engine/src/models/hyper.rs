@@ -52,7 +52,8 @@ impl Hyper {
             what: what.to_owned(),
             why: why.to_owned(),
         };
-        let (embedding, blocks, heads) = (number("embedding_length")?, number("block_count")?, number("attention.head_count")?);
+        let (embedding, blocks, heads) =
+            (number("embedding_length")?, number("block_count")?, number("attention.head_count")?);
         let drafts = maybe("nextn_predict_layers")?.unwrap_or(0);
         if embedding == 0 || heads == 0 || drafts >= blocks {
             return Err(unfit("block_count, head_count or embedding_length", "it must be greater than 0"));
@@ -76,10 +77,16 @@ impl Hyper {
         let yarn = match kind.as_str() {
             "none" | "linear" => (0.0, 0, attention_factor),
             "yarn" => {
-                let trained = u32::try_from(trained).map_err(|_| unfit("rope.scaling.original_context_length", "too large"))?;
+                let trained = u32::try_from(trained)
+                    .map_err(|_| unfit("rope.scaling.original_context_length", "too large"))?;
                 (1.0, trained, attention_factor * (1.0 + 0.1 * factor.max(1.0).ln()))
             }
-            other => return Err(unfit("rope.scaling.type", &format!("`{other}` is not supported; none, linear and yarn are"))),
+            other => {
+                return Err(unfit(
+                    "rope.scaling.type",
+                    &format!("`{other}` is not supported; none, linear and yarn are"),
+                ));
+            }
         };
         let embedding_rows = gguf.tensor("token_embd.weight")?.shape[1];
         let scale = float("attention.scale")?.filter(|s| *s != 0.0);

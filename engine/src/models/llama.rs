@@ -19,7 +19,10 @@ pub(super) fn dense(gguf: &Gguf, hyper: &Hyper) -> Result<(), ModelError> {
         Err(ModelError::Unfit { file: gguf.file().to_owned(), what: what.to_owned(), why: why.to_owned() })
     };
     if hyper.rope_dims != hyper.key_length || hyper.key_length != hyper.value_length {
-        return unfit("rope.dimension_count", "this architecture rotates whole heads, and keys are as wide as values");
+        return unfit(
+            "rope.dimension_count",
+            "this architecture rotates whole heads, and keys are as wide as values",
+        );
     }
     if gguf.find::<u32>(&format!("{}.expert_count", hyper.architecture))?.unwrap_or(0) > 0 {
         return unfit("expert_count", "mixtures of experts of this architecture are not supported yet");

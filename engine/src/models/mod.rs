@@ -28,7 +28,8 @@ pub(crate) trait Architecture: Send + Sync {
 type Open = fn(&Gguf, &Hyper) -> Result<Box<dyn Architecture>, ModelError>;
 
 /// Known architectures by the name in `general.architecture`.
-const ARCHITECTURES: &[(&str, Open)] = &[("llama", llama::open), ("qwen3", qwen3::open), ("qwen35", qwen35::open)];
+const ARCHITECTURES: &[(&str, Open)] =
+    &[("llama", llama::open), ("qwen3", qwen3::open), ("qwen35", qwen35::open)];
 
 /// A model's shape and the way to its graphs. Holds no weights: metadata is enough.
 pub struct Description {
@@ -47,7 +48,11 @@ impl Description {
         let name = gguf.get_str("general.architecture")?;
         let Some((_, open)) = ARCHITECTURES.iter().find(|(known, _)| *known == name) else {
             let known = ARCHITECTURES.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
-            return Err(ModelError::Architecture { file: gguf.file().to_owned(), name: name.to_owned(), known });
+            return Err(ModelError::Architecture {
+                file: gguf.file().to_owned(),
+                name: name.to_owned(),
+                known,
+            });
         };
         let hyper = Hyper::read(&gguf)?;
         let architecture = open(&gguf, &hyper)?;

@@ -30,14 +30,17 @@ pub(super) fn open(gguf: &Gguf, hyper: &Hyper) -> Result<Box<dyn Architecture>, 
         .find_per_layer(&key("rope.dimension_sections"), 4)?
         .ok_or_else(|| unfit("rope.dimension_sections", "the key is missing"))?;
     let sections: Vec<u32> = sections.iter().filter_map(|s| u32::try_from(*s).ok()).collect();
-    let sections = sections.try_into().map_err(|_| unfit("rope.dimension_sections", "four numbers from 0 are needed"))?;
+    let sections = sections
+        .try_into()
+        .map_err(|_| unfit("rope.dimension_sections", "four numbers from 0 are needed"))?;
     let interval = gguf.find::<u32>(&key("full_attention_interval"))?.map_or(4, u64::from);
     if interval == 0 {
         return Err(unfit("full_attention_interval", "it must be at least 1"));
     }
     let blocks = usize::try_from(number("block_count")?).map_err(|_| unfit("block_count", "too large"))?;
     let listed = gguf.metadata().find_per_layer::<bool>(&key("attention.recurrent_layers"), blocks)?;
-    let recurrent = listed.unwrap_or_else(|| (1..=hyper.layers).map(|i| !i.is_multiple_of(interval)).collect());
+    let recurrent =
+        listed.unwrap_or_else(|| (1..=hyper.layers).map(|i| !i.is_multiple_of(interval)).collect());
     let model = Qwen35 {
         recurrent,
         sections,
@@ -67,8 +70,11 @@ impl Architecture for Qwen35 {
         for layer in 0..net.hyper.layers {
             let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
             let recurrent = self.recurrent.get(layer as usize).copied().unwrap_or(false);
-            let mixed =
-                if recurrent { self.delta_net(net, normed, layer)? } else { self.attention(net, normed, layer)? };
+            let mixed = if recurrent {
+                self.delta_net(net, normed, layer)?
+            } else {
+                self.attention(net, normed, layer)?
+            };
             x = net.end_block(x, mixed, layer, "post_attention_norm")?;
         }
         net.head(x)
@@ -113,7 +119,8 @@ impl Qwen35 {
         let beta = net.unary(UnaryKind::Sigmoid, beta)?;
         let beta = net.b.reshape(beta, [1, value_heads, tokens, 1])?;
 
-        let state = net.b.state(&format!("state.{layer}"), DType::F32, &[width, width, value_heads, slots])?;
+        let state =
+            net.b.state(&format!("state.{layer}"), DType::F32, &[width, width, value_heads, slots])?;
         let op = Op::GatedDeltaNet { snapshots: 1, heads: HeadMap::Tiled };
         let sources = [q, k, v, gate, beta, state, segments].map(Some);
         let out = net.b.apply(op, &sources)?[0];
@@ -129,7 +136,8 @@ impl Qwen35 {
     fn attention(&self, net: &mut Network<'_>, x: TensorId, layer: u64) -> Result<TensorId, ModelError> {
         let blk = |name: &str| format!("blk.{layer}.{name}");
         let hyper = net.hyper;
-        let (width, heads, kv_heads, tokens) = (hyper.key_length, hyper.heads, hyper.kv_heads, net.batch.tokens);
+        let (width, heads, kv_heads, tokens) =
+            (hyper.key_length, hyper.heads, hyper.kv_heads, net.batch.tokens);
         // Rows per head: query, then gate.
         let both = net.project(x, &blk("attn_q"), 2 * width * heads)?;
         let k = net.project(x, &blk("attn_k"), width * kv_heads)?;

@@ -41,7 +41,13 @@ pub struct SessionOptions {
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        SessionOptions { context: 0, ubatch: 512, cache: DType::F16, exact: false, disabled_rules: Vec::new() }
+        SessionOptions {
+            context: 0,
+            ubatch: 512,
+            cache: DType::F16,
+            exact: false,
+            disabled_rules: Vec::new(),
+        }
     }
 }
 
@@ -101,7 +107,11 @@ impl Session {
         }
         if !matches!(options.cache, DType::F32 | DType::F16) {
             let value = options.cache.to_string();
-            return Err(Error::Option { name: "cache", value, why: "keys and values are cached as F32 or F16" });
+            return Err(Error::Option {
+                name: "cache",
+                value,
+                why: "keys and values are cached as F32 or F16",
+            });
         }
         let mut session = Session {
             model: Arc::clone(model),
@@ -222,7 +232,10 @@ impl Session {
         self.check(ids)?;
         let hyper = self.model.description().hyper();
         let (layers, width, vocabulary) = (hyper.layers, hyper.embedding as usize, hyper.vocabulary as usize);
-        let mut all = Evaluation { logits: Vec::new(), hidden: vec![Vec::new(); if hidden { layers as usize } else { 0 }] };
+        let mut all = Evaluation {
+            logits: Vec::new(),
+            hidden: vec![Vec::new(); if hidden { layers as usize } else { 0 }],
+        };
         for piece in ids.chunks(self.options.ubatch as usize) {
             let batch = Batch { hidden, ..self.batch(piece.len() as u64, Rows::All) };
             let tickets = self.submit(batch, piece)?;
@@ -366,7 +379,8 @@ fn tell_plan(plan: &Plan, batch: &Batch) {
 /// # Errors
 /// The model's tensors do not fit its metadata.
 pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
-    let batch = Batch { tokens: 1, segments: 1, rows: Rows::All, cells: context, slots: 1, cache, hidden: false };
+    let batch =
+        Batch { tokens: 1, segments: 1, rows: Rows::All, cells: context, slots: 1, cache, hidden: false };
     let graph = model.description().graph(&batch)?;
     let states = graph.storages.iter().filter(|s| s.owner == Owner::State);
     Ok(states.fold(0u64, |sum, s| sum.saturating_add(s.bytes)))

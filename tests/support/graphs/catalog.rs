@@ -4,8 +4,10 @@ use super::{Fixture, casts, delta, gates, masks, segmented, sharing, small, stat
 
 /// The delta net layer in all its forms.
 pub fn layers() -> Vec<Fixture> {
-    let mut all: Vec<Fixture> =
-        delta::variants(delta::SMALL).into_iter().map(|(name, layer)| layer.fixture(format!("layer, {name}"))).collect();
+    let mut all: Vec<Fixture> = delta::variants(delta::SMALL)
+        .into_iter()
+        .map(|(name, layer)| layer.fixture(format!("layer, {name}")))
+        .collect();
     all.extend(segmented::variants().into_iter().map(|(name, layer)| layer.fixture(name)));
     all
 }

@@ -38,6 +38,8 @@ pub enum Change {
     Via(usize, Between),
     /// A factor in place on a source's bytes, before the node.
     Writer(usize),
+    /// A factor in place on the first of a source's outermost rows, before the node.
+    Patch(usize),
     /// The first two sources exchanged.
     Swapped,
     /// The second source replaced by the first.
@@ -131,6 +133,16 @@ impl Replay<'_> {
                 }
                 self.new.in_place(Op::Scale { scale: 0.5, bias: 0.0 }, &[value]);
             }
+            Some(Change::Patch(index)) => {
+                let value = at(&sources, *index)?;
+                let outer = (1..4).rev().find(|d| value.shape()[*d] > 1)?;
+                if value.layout.dtype != DType::F32 {
+                    return None;
+                }
+                let mut row = value;
+                row.layout.shape[outer] = 1;
+                self.new.in_place(Op::Scale { scale: 0.5, bias: 0.0 }, &[row]);
+            }
             Some(Change::Swapped) => {
                 (at(&sources, 0)?, at(&sources, 1)?);
                 sources.swap(0, 1);
@@ -170,12 +182,8 @@ impl Replay<'_> {
 
 /// A graph with one change, if the change is possible there and the result is a legal graph.
 pub fn changed(graph: &Graph, node: NodeId, change: &Change) -> Option<Changed> {
-    let mut replay = Replay {
-        old: graph,
-        new: Import::over(graph),
-        nodes: HashMap::new(),
-        moved: HashMap::new(),
-    };
+    let mut replay =
+        Replay { old: graph, new: Import::over(graph), nodes: HashMap::new(), moved: HashMap::new() };
     for id in graph.node_ids() {
         replay.node(id, (id == node).then_some(change))?;
     }
@@ -194,7 +202,7 @@ pub fn changes(graph: &Graph, node: NodeId) -> Vec<Change> {
     all.extend(other_ops(&it.op).into_iter().map(Change::Op));
     for index in 0..it.sources.len() {
         all.push(Change::NoSource(index));
-        all.push(Change::Writer(index));
+        all.extend([Change::Writer(index), Change::Patch(index)]);
         all.extend(BETWEEN.map(|what| Change::Via(index, what)));
     }
     all

@@ -7,7 +7,8 @@ use super::small::SQUARE;
 use weft_core::graph::{DType, UnaryKind};
 
 /// Links in order.
-pub const LINKS: [Link; 6] = [Link::Project, Link::Reshape, Link::Shift, Link::Soften, Link::Scale, Link::Place];
+pub const LINKS: [Link; 6] =
+    [Link::Project, Link::Reshape, Link::Shift, Link::Soften, Link::Scale, Link::Place];
 
 /// A link of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +126,8 @@ pub fn fixture(fault: Option<(Link, Fault)>) -> Fixture {
     let gate = Chain { layer, fault }.build(&mut g);
     let out = layer.build_with(&mut g, "", row, gate);
     g.output("out", out);
-    let name = fault.map_or("gate chain".to_owned(), |(link, fault)| format!("gate chain, {link:?} {fault:?}"));
+    let name =
+        fault.map_or("gate chain".to_owned(), |(link, fault)| format!("gate chain, {link:?} {fault:?}"));
     Fixture::new(name, g, data)
 }
 

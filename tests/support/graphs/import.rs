@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 use weft_core::graph::{
-    BinaryKind, DType, Graph, GraphError, Layout, Node, NodeId, Op, Owner, Placed, Storage, StorageId, Tensor,
-    TensorId, UnaryKind, results,
+    BinaryKind, DType, Graph, GraphError, Layout, Node, NodeId, Op, Owner, Placed, Storage, StorageId,
+    Tensor, TensorId, UnaryKind, results,
 };
 
 /// A layout on a storage.

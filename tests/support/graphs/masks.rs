@@ -213,12 +213,17 @@ impl Attention {
         if self.width.is_none() {
             return data;
         }
-        let ints = |count: u64, f: &dyn Fn(u64) -> u64| int_bytes(&(0..count).map(|i| f(i) as i32).collect::<Vec<_>>());
+        let ints = |count: u64, f: &dyn Fn(u64) -> u64| {
+            int_bytes(&(0..count).map(|i| f(i) as i32).collect::<Vec<_>>())
+        };
         data.insert("block_cells".to_owned(), ints(4 * blocks, &|i| i.min(cells - 1)));
         let axis = |i: u64, count: u64| if i < 3 * count { i % count } else { 0 };
         data.insert("block_positions".to_owned(), ints(4 * blocks, &|i| 4 * axis(i, blocks)));
         data.insert("cell_blocks".to_owned(), ints(cells, &|c| c / 4));
-        data.insert("positions".to_owned(), ints(4 * tokens, &|i| if i < 3 * tokens { place(i % tokens) } else { 0 }));
+        data.insert(
+            "positions".to_owned(),
+            ints(4 * tokens, &|i| if i < 3 * tokens { place(i % tokens) } else { 0 }),
+        );
         let mut bias = Vec::new();
         for t in 0..tokens {
             let tail = (place(t) + 1) / 4;

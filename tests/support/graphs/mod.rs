@@ -7,6 +7,7 @@ pub mod edit;
 pub mod gates;
 pub mod import;
 pub mod masks;
+pub mod misses;
 pub mod models;
 pub mod random;
 pub mod same;
@@ -88,7 +89,11 @@ pub fn labelled(graph: &Graph, label: &str) -> Option<NodeId> {
 ///
 /// # Errors
 /// As the planner's.
-pub fn plan_for(graph: &Arc<Graph>, devices: &[Arc<dyn Backend>], options: &Options) -> Result<Plan, PlanError> {
+pub fn plan_for(
+    graph: &Arc<Graph>,
+    devices: &[Arc<dyn Backend>],
+    options: &Options,
+) -> Result<Plan, PlanError> {
     let offered: Vec<Offered<'_>> =
         devices.iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
     plan::build(Arc::clone(graph), &offered, options)

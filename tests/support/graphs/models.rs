@@ -66,7 +66,8 @@ pub fn tiny(arch: &str) -> Fixture {
         .collect();
     data.insert(names::POSITIONS.to_owned(), int_bytes(&positions));
     let slot = |t: u64| if t < new { 1 } else { 0 };
-    let places: Vec<u8> = (0..tokens).flat_map(|t| ((slot(t) * cells + place(t)) as i64).to_le_bytes()).collect();
+    let places: Vec<u8> =
+        (0..tokens).flat_map(|t| ((slot(t) * cells + place(t)) as i64).to_le_bytes()).collect();
     data.insert(names::CACHE_ROWS.to_owned(), places);
     let segment = |slot, row, count, position: u64| Segment {
         slot,

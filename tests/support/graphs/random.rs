@@ -162,7 +162,12 @@ impl Program {
         if self.random.below(3) == 0 && rows >= 4 && x.shape()[2] == 1 {
             let [s0, s1, ..] = x.layout.strides;
             let every = rows / 2;
-            return self.g.view(x, [x.shape()[0], every, 1, 1], [s0, 2 * s1, 2 * s1 * every, 2 * s1 * every], 0);
+            return self.g.view(
+                x,
+                [x.shape()[0], every, 1, 1],
+                [s0, 2 * s1, 2 * s1 * every, 2 * s1 * every],
+                0,
+            );
         }
         self.g.slice(x, 1, start, count)
     }

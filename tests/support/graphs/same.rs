@@ -40,7 +40,9 @@ pub fn tolerance(plan: &Plan) -> Tolerance {
 
 fn as_floats(dtype: DType, bytes: &[u8]) -> Vec<f32> {
     match dtype {
-        DType::F16 => bytes.as_chunks::<2>().0.iter().map(|b| half::f16::from_le_bytes(*b).to_f32()).collect(),
+        DType::F16 => {
+            bytes.as_chunks::<2>().0.iter().map(|b| half::f16::from_le_bytes(*b).to_f32()).collect()
+        }
         _ => floats(bytes),
     }
 }
@@ -59,14 +61,16 @@ pub fn check<'a, 'b>(
     for (name, want) in want.outputs {
         let tensor = graph.tensor(graph.output(name).ok_or_else(|| format!("no output {name}"))?);
         let got = got.outputs.get(name).ok_or_else(|| format!("output {name} is missing"))?;
-        bytes(tensor.dtype(), tensor.shape()[0], got, want, tolerance).map_err(|e| format!("output {name}: {e}"))?;
+        bytes(tensor.dtype(), tensor.shape()[0], got, want, tolerance)
+            .map_err(|e| format!("output {name}: {e}"))?;
     }
     for (name, want) in want.states {
         let storage = graph.storage_named(name).ok_or_else(|| format!("no state {name}"))?;
         let Some(first) = graph.tensors.iter().find(|t| t.storage == storage) else { continue };
         let got = got.states.get(name).ok_or_else(|| format!("state {name} is missing"))?;
         let (got, want) = without_shared_nan(got, want);
-        bytes(first.dtype(), first.shape()[0], &got, &want, tolerance).map_err(|e| format!("state {name}: {e}"))?;
+        bytes(first.dtype(), first.shape()[0], &got, &want, tolerance)
+            .map_err(|e| format!("state {name}: {e}"))?;
     }
     Ok(())
 }
@@ -79,7 +83,8 @@ fn bytes(dtype: DType, width: u64, got: &[u8], want: &[u8], tolerance: Tolerance
         DType::F32 | DType::F16 => {
             // A value that two ways of rounding meet may fall to either half-precision neighbour.
             let coarse = Tolerance { nmse_row: 1e-6, max_abs: 1.0 / 1024.0 };
-            let tolerance = if dtype == DType::F16 && tolerance != Tolerance::EXACT { coarse } else { tolerance };
+            let tolerance =
+                if dtype == DType::F16 && tolerance != Tolerance::EXACT { coarse } else { tolerance };
             let (got, want) = (as_floats(dtype, got), as_floats(dtype, want));
             compare::rows(&got, &want, width as usize, tolerance).map_err(|d| format!("{d:?}"))
         }

@@ -55,7 +55,14 @@ pub fn one(tokens: u64) -> Segmented {
 
 /// The layer of the failure that weft grew from, as weft builds it.
 pub fn true_size() -> Segmented {
-    Segmented { dim: 128, key_heads: 16, value_heads: 48, slots: 1, segments: vec![segment(0, 0, 512, 0)], ..one(512) }
+    Segmented {
+        dim: 128,
+        key_heads: 16,
+        value_heads: 48,
+        slots: 1,
+        segments: vec![segment(0, 0, 512, 0)],
+        ..one(512)
+    }
 }
 
 impl Segmented {
@@ -157,7 +164,21 @@ impl Segmented {
             values[start..start + channels as usize].fill_with(|| random.unit());
         }
         data.insert("x".to_owned(), run::bytes(&values));
-        g.view(flat, [channels, self.tokens, 1, 1], [4, pitch * 4, pitch * 4 * self.tokens, pitch * 4 * self.tokens], 0)
+        g.view(
+            flat,
+            [channels, self.tokens, 1, 1],
+            [4, pitch * 4, pitch * 4 * self.tokens, pitch * 4 * self.tokens],
+            0,
+        )
+    }
+
+    /// The layer for planning only: no data.
+    pub fn graph(&self, name: impl Into<String>) -> Fixture {
+        let mut g = Import::default();
+        let x = g.input("x", DType::F32, &[self.channels(), self.tokens]);
+        let out = self.build(&mut g, "", x);
+        g.output("out", out);
+        Fixture::new(name, g, Data::new())
     }
 
     /// The layer alone.

@@ -116,7 +116,8 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
     let core = SQUARE.fixture("gdn_core");
     let pool = Layer { states: delta::whole_pool(1), ..SQUARE };
     let segments = vec![segmented::segment(0, 0, 4, 9)];
-    let layer = segmented::Segmented { key_heads: 4, value_heads: 4, slots: 1, segments, ..segmented::one(4) };
+    let layer =
+        segmented::Segmented { key_heads: 4, value_heads: 4, slots: 1, segments, ..segmented::one(4) };
     vec![
         ("gdn_layer", "net", layer.fixture("gdn_layer")),
         ("gdn_core_in_place", "net", pool.fixture("gdn_core_in_place")),

@@ -1,5 +1,7 @@
 //! Every type at every level against plain loops in f64.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot go on should stop")]
+
 mod activations;
 mod functions;
 mod matmul;

@@ -91,9 +91,7 @@ pub(super) fn draw(draft: &mut Draft, wish: &Wish, random: &mut Source<'_>) {
         for dim in 0..4 {
             let least = 1 + u64::from(wanted_wide(wish, port.name, dim));
             draft.open[at][dim] = match port.shape[dim] {
-                Extent::Any if dim == 0 => {
-                    row(draft.dtypes[at].block_values(), common, random).max(least)
-                }
+                Extent::Any if dim == 0 => row(draft.dtypes[at].block_values(), common, random).max(least),
                 Extent::Any => common.unwrap_or_else(|| 1 + random.below(4)).max(least),
                 Extent::Repeats(name) => {
                     let whole = draft.extent(name);

@@ -187,7 +187,9 @@ impl Step<'_> {
     fn any(&self, random: &mut Source<'_>) -> StrideClass {
         use StrideClass::{Broadcast, Odd, Overlapping, Packed, Wider};
         let classes: &[StrideClass] = match self.port.strides[self.dim] {
-            Stride::Any => &[Packed, Packed, Packed, Packed, Packed, Wider, Wider, Wider, Odd, Overlapping, Broadcast],
+            Stride::Any => {
+                &[Packed, Packed, Packed, Packed, Packed, Wider, Wider, Wider, Odd, Overlapping, Broadcast]
+            }
             _ => &[Packed, Packed, Packed, Wider, Wider, Odd],
         };
         random.pick(classes).unwrap_or(Packed)

@@ -195,7 +195,10 @@ impl Neighbours<'_> {
                     vec![Some(value + 1).filter(|_| n > 1), value.checked_sub(1).filter(|_| n > 1), above]
                 }
                 Allowed::OneOf(values) => {
-                    vec![values.iter().max().map(|v| v + 1), values.iter().min().and_then(|v| v.checked_sub(1))]
+                    vec![
+                        values.iter().max().map(|v| v + 1),
+                        values.iter().min().and_then(|v| v.checked_sub(1)),
+                    ]
                 }
                 Allowed::DivisorOf(other) => {
                     let whole = draft.extent(other);
@@ -271,7 +274,9 @@ impl Neighbours<'_> {
             for (more, allowed) in [(1, self.port(at).alignment <= 1 && unit > 1), (unit << 32, true)] {
                 let mut off = layout;
                 let got = match derived.quantity {
-                    Quantity::Stride(dim) if self.port(at).strides[dim] == Stride::Any => &mut off.strides[dim],
+                    Quantity::Stride(dim) if self.port(at).strides[dim] == Stride::Any => {
+                        &mut off.strides[dim]
+                    }
                     Quantity::Offset => &mut off.offset,
                     Quantity::Stride(_) | Quantity::Extent(_) => continue,
                 };
@@ -292,6 +297,7 @@ impl Neighbours<'_> {
 fn span(layout: &Layout, dim: usize) -> u64 {
     let unit = layout.dtype.block_bytes();
     let count = |d: usize| layouts::counts(layout)[d];
-    let inside = |d: &usize| *d != dim && count(*d) > 1 && (layout.strides[*d], *d) < (layout.strides[dim], dim);
+    let inside =
+        |d: &usize| *d != dim && count(*d) > 1 && (layout.strides[*d], *d) < (layout.strides[dim], dim);
     (0..4).filter(inside).fold(unit, |sum, d| sum + (count(d) - 1) * layout.strides[d])
 }

@@ -32,15 +32,12 @@ static EVERYTHING: Contract = Contract {
                 Extent::Named("S"),
             ]),
             Port::read("y", FLOATS)
-                .shape([
-                    Extent::Product("G", "H"),
-                    Extent::AtLeast("T"),
-                    Extent::Repeats("H"),
-                    Extent::Is(2),
-                ])
+                .shape([Extent::Product("G", "H"), Extent::AtLeast("T"), Extent::Repeats("H"), Extent::Is(2)])
                 .strides([Stride::Packed, Stride::MultipleOf(32), Stride::Any, Stride::Between(0, 1 << 20)])
                 .aligned(4),
-            Port::read("ids", I32).shape([Extent::Named("T"), Extent::Any, Extent::Is(1), Extent::Is(1)]).optional(),
+            Port::read("ids", I32)
+                .shape([Extent::Named("T"), Extent::Any, Extent::Is(1), Extent::Is(1)])
+                .optional(),
             Port::write("out", FLOATS).shape([
                 Extent::Named("D"),
                 Extent::Named("G"),

@@ -1,0 +1,263 @@
+//! A graph of plain operations for a case: one node for the kernel of an operation, the nodes that its rule covers for a
+//! fused one. Every operand lies in a state of its own, as drawn.
+
+use crate::data;
+use weft_core::contract::Constant;
+use weft_core::contract::draw::Case;
+use weft_core::graph::{
+    BinaryKind, Graph, HeadMap, L2Form, Layout, Op, Owner, Rope, RopeKind, Triangle, UnaryKind, Use, results,
+};
+use weft_core::kernels::{binary, unary};
+use weft_tests::graphs::import::{Import, Source, Value};
+
+/// The graph; `None` if an operation's shape rule refuses what the contract admits.
+pub fn graph(case: &Case) -> Option<Graph> {
+    let mut import = Import::default();
+    let mut values = Vec::new();
+    // An empty storage stands for a port that is unbound or lies in another's.
+    let sizes = data::sizes(case);
+    for (at, port) in case.draft.contract.ports.iter().enumerate() {
+        let storage = import.storage(port.name, Owner::State, sizes[at]);
+        values.push((port.name, case.operands[at], storage));
+    }
+    let value = |name: &str| {
+        let at = values.iter().position(|(n, ..)| *n == name)?;
+        Some(Value { layout: values[at].1?, storage: values[case.homes[at]].2 })
+    };
+    let parts = Parts { case, value: &value };
+    match case.draft.contract.kernel {
+        "add_rms_norm" => parts.add_rms_norm(&mut import),
+        "gated_norm" => parts.gated_norm(&mut import),
+        "norm_rope" => parts.norm_rope(&mut import),
+        "rms_norm" if value("weight").is_some() => parts.weighted(&mut import),
+        "gdn_core" => parts.gdn_core(&mut import),
+        "gdn_layer" => parts.gdn_layer(&mut import),
+        _ => parts.single(&mut import),
+    }?;
+    import.finish().ok()
+}
+
+struct Parts<'a> {
+    case: &'a Case,
+    value: &'a dyn Fn(&str) -> Option<Value>,
+}
+
+impl Parts<'_> {
+    fn float(&self, name: &str) -> f32 {
+        match self.case.constants.get(name) {
+            Some(Constant::Float(value)) => value,
+            other => panic!("`{name}` is {other:?}"),
+        }
+    }
+
+    fn integer(&self, name: &str) -> u32 {
+        match self.case.constants.get(name) {
+            Some(Constant::Integer(value)) => value,
+            other => panic!("`{name}` is {other:?}"),
+        }
+    }
+
+    fn port(&self, name: &str) -> Option<Value> {
+        (self.value)(name)
+    }
+
+    /// One node whose sources and results are the ports.
+    fn single(&self, import: &mut Import) -> Option<()> {
+        let op = self.op()?;
+        let signature = op.kind().signature();
+        let mut sources = Vec::new();
+        for port in signature.sources {
+            let value = match (port.usage, port.name) {
+                (Use::Read, name) => self.port(name),
+                (_, "history") => self.port("history_out"),
+                // A source that is not read lends its shape.
+                (Use::Shape, "like") => {
+                    let like = self.port("out")?.layout;
+                    Some(import.input("like", like.dtype, &like.shape))
+                }
+                _ => self.port("out"),
+            };
+            sources.push(value);
+        }
+        let layouts: Vec<Option<Layout>> = sources.iter().map(|s| s.map(|s| s.layout)).collect();
+        results(&op, &layouts).ok()?;
+        let places: Vec<Value> = signature.results.iter().filter_map(|name| self.port(name)).collect();
+        let sources: Vec<Source> =
+            sources.into_iter().map(|s| s.map_or(Source::None, Source::Value)).collect();
+        import.push(op, &sources, &places, "");
+        Some(())
+    }
+
+    /// The operation of a kernel with the case's attributes.
+    fn op(&self) -> Option<Op> {
+        Some(match self.case.draft.contract.kernel {
+            "argsort" => Op::Argsort { descending: self.integer("descending") == 1 },
+            "binary" => Op::Binary { kind: binary::KINDS[self.integer("kind") as usize] },
+            "clamp" => Op::Clamp { min: self.float("min"), max: self.float("max") },
+            "concat" => Op::Concat { dim: self.integer("dim") },
+            "conv_history" => Op::ConvHistory,
+            "copy" => Op::Copy,
+            "cumsum" => Op::CumSum,
+            "diag" => Op::Diag,
+            "fill" => Op::Fill { value: self.float("value") },
+            "flash_attention" => Op::FlashAttention { scale: self.float("scale") },
+            "gated_delta_net" => self.delta_net(),
+            "get_rows" => Op::GetRows,
+            "l2_norm" => self.l2_norm("eps"),
+            "mul_mat" => Op::MulMat,
+            "mul_mat_id" => Op::MulMatId,
+            "repeat" => Op::Repeat,
+            "rms_norm" => Op::RmsNorm { eps: self.float("eps") },
+            "rope" => self.rope(),
+            "scale" => Op::Scale { scale: self.float("scale"), bias: self.float("bias") },
+            "set_rows" => Op::SetRows,
+            "softmax" => Op::Softmax { scale: self.float("scale") },
+            "solve_tri" => Op::SolveTri,
+            "ssm_conv" => Op::SsmConv { dilation: self.integer("dilation") },
+            "sum_rows" => Op::SumRows,
+            "swiglu" if self.integer("kind") == 0 => Op::Swiglu,
+            "top_k" => Op::TopK { k: self.integer("k") },
+            "tri" => Op::Tri {
+                keep: [Triangle::Lower, Triangle::LowerDiagonal, Triangle::Upper, Triangle::UpperDiagonal]
+                    [self.integer("keep") as usize],
+            },
+            "unary" => Op::Unary { kind: unary::KINDS[self.integer("kind") as usize] },
+            _ => return None,
+        })
+    }
+
+    fn rope(&self) -> Op {
+        Op::Rope(Rope {
+            kind: [RopeKind::Interleaved, RopeKind::Neox, RopeKind::MultiSection]
+                [self.integer("kind") as usize],
+            dims: self.integer("dims"),
+            base: self.float("base"),
+            scale: self.float("frequency_scale"),
+            sections: ["section_t", "section_h", "section_w", "section_e"].map(|name| self.integer(name)),
+            yarn_mix: self.float("yarn_mix"),
+            yarn_context: self.integer("yarn_context"),
+            magnitude: self.float("magnitude"),
+        })
+    }
+
+    fn l2_norm(&self, eps: &str) -> Op {
+        let form = [L2Form::MaxEps, L2Form::SumEps][self.integer("form") as usize];
+        Op::L2Norm { eps: self.float(eps), form }
+    }
+
+    fn delta_net(&self) -> Op {
+        let heads = [HeadMap::Tiled, HeadMap::Grouped][self.integer("heads") as usize];
+        Op::GatedDeltaNet { snapshots: self.integer("snapshots"), heads }
+    }
+
+    fn act(&self) -> UnaryKind {
+        [UnaryKind::Silu, UnaryKind::Sigmoid][self.integer("act") as usize]
+    }
+
+    fn norm(&self) -> Op {
+        Op::RmsNorm { eps: self.float("eps") }
+    }
+
+    fn weighted(&self, import: &mut Import) -> Option<()> {
+        let normed = import.op(self.norm(), &[self.port("x")?]);
+        import.op_at(
+            Op::Binary { kind: BinaryKind::Mul },
+            &[normed, self.port("weight")?],
+            self.port("out")?,
+        );
+        Some(())
+    }
+
+    fn add_rms_norm(&self, import: &mut Import) -> Option<()> {
+        let [a, b, sum] = [self.port("a")?, self.port("b")?, self.port("sum")?];
+        import.op_at(Op::Binary { kind: BinaryKind::Add }, &[a, b], sum);
+        let normed = import.op(self.norm(), &[sum]);
+        import.op_at(
+            Op::Binary { kind: BinaryKind::Mul },
+            &[normed, self.port("weight")?],
+            self.port("out")?,
+        );
+        Some(())
+    }
+
+    fn gated_norm(&self, import: &mut Import) -> Option<()> {
+        let normed = import.op(self.norm(), &[self.port("x")?]);
+        self.gated(import, normed, self.port("gate")?)
+    }
+
+    /// `normed·weight·act(gate)`, at the result's place.
+    fn gated(&self, import: &mut Import, normed: Value, gate: Value) -> Option<()> {
+        let weighted = import.mul(normed, self.port("weight")?);
+        let gate = import.unary(self.act(), gate);
+        import.op_at(Op::Binary { kind: BinaryKind::Mul }, &[weighted, gate], self.port("out")?);
+        Some(())
+    }
+
+    fn norm_rope(&self, import: &mut Import) -> Option<()> {
+        let normed = import.op(self.norm(), &[self.port("x")?]);
+        let weighted = import.mul(normed, self.port("weight")?);
+        let sources = [Some(weighted), self.port("positions"), self.port("divisors")];
+        let layouts = sources.map(|s| s.map(|s| s.layout));
+        results(&self.rope(), &layouts).ok()?;
+        let sources = sources.map(|s| s.map_or(Source::None, Source::Value));
+        import.push(self.rope(), &sources, &[self.port("out")?], "");
+        Some(())
+    }
+
+    /// Decay and write strength of each head and token, under the shape that the delta net takes.
+    fn strengths(&self, import: &mut Import) -> Option<[Value; 2]> {
+        let [heads, tokens, seqs, _] = self.port("alpha")?.shape();
+        let sum = import.add(self.port("alpha")?, self.port("dt")?);
+        let soft = import.unary(UnaryKind::Softplus, sum);
+        let decay = import.mul(soft, self.port("a")?);
+        let beta = import.unary(UnaryKind::Sigmoid, self.port("beta")?);
+        Some([decay, beta].map(|value| import.reshape(value, &[1, heads, tokens, seqs])))
+    }
+
+    /// The delta net behind norms of q and k; its output goes to a place, if one is given, its states to the pool.
+    fn net(&self, import: &mut Import, rows: [Value; 3], eps: &str, out: Option<Value>) -> Option<Value> {
+        let [q, k] = [rows[0], rows[1]].map(|row| import.op(self.l2_norm(eps), &[row]));
+        let [gate, beta] = self.strengths(import)?;
+        let (state, segments) = (self.port("state")?, self.port("segments"));
+        let sources = [Some(q), Some(k), Some(rows[2]), Some(gate), Some(beta), Some(state), segments];
+        results(&self.delta_net(), &sources.map(|s| s.map(|s| s.layout))).ok()?;
+        let out = out.unwrap_or_else(|| import.fresh(rows[2].layout.dtype, rows[2].shape()));
+        let places = if segments.is_some() { vec![out, state] } else { vec![out] };
+        import.push(self.delta_net(), &sources.map(|s| s.map_or(Source::None, Source::Value)), &places, "");
+        Some(out)
+    }
+
+    /// The form without a gather; states come back where they were.
+    fn gdn_core(&self, import: &mut Import) -> Option<()> {
+        let (kept, segmented) = (self.port("state_out"), self.port("segments").is_some());
+        let in_place = if segmented { kept == self.port("state") } else { kept.is_none() };
+        if !in_place || self.port("rows").is_some() {
+            return None;
+        }
+        let rows = [self.port("q")?, self.port("k")?, self.port("v")?];
+        self.net(import, rows, "eps", self.port("out")).map(|_| ())
+    }
+
+    fn gdn_layer(&self, import: &mut Import) -> Option<()> {
+        let [x, history, segments] = [self.port("x")?, self.port("history")?, self.port("segments")?];
+        let op = Op::SsmConv { dilation: self.integer("dilation") };
+        let sources = [Some(x), self.port("conv"), Some(history), Some(segments)];
+        results(&op, &sources.map(|s| s.map(|s| s.layout))).ok()?;
+        let mixed = import.apply(op, &sources)[0];
+        import.apply(Op::ConvHistory, &[Some(x), Some(history), Some(segments)]);
+        let mixed = import.unary(UnaryKind::Silu, mixed);
+        let [dim, heads, tokens, _] = self.port("out")?.shape();
+        let key_heads = u64::from(self.integer("key_heads"));
+        if mixed.shape()[0] != dim * (2 * key_heads + heads) {
+            return None;
+        }
+        let mut slice = |heads: u64, start: u64| {
+            let pitch = mixed.layout.strides[1];
+            import.view(mixed, [dim, heads, tokens, 1], [4, dim * 4, pitch, pitch * tokens], start * dim * 4)
+        };
+        let rows = [slice(key_heads, 0), slice(key_heads, key_heads), slice(heads, 2 * key_heads)];
+        let out = self.net(import, rows, "l2_eps", None)?;
+        let normed = import.op(self.norm(), &[out]);
+        self.gated(import, normed, self.port("z")?)
+    }
+}

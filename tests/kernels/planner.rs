@@ -1,0 +1,206 @@
+//! The real planner on the same cases: a variant whose narrower contract refuses them is passed over for exactly that
+//! reason, the next one that admits them gives the reference's result.
+
+use crate::check::{draw_case, offers, seed};
+use crate::coverage::Refusal;
+use crate::data::{self, Bench};
+use crate::graphs;
+use crate::machines::{self, Machine};
+use crate::subject::Subject;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use weft_core::backend::Offer;
+use weft_core::contract::draw::{self, Case, Wish};
+use weft_core::contract::{Contract, Port, Stride};
+use weft_core::driver::{Options, State, Why};
+use weft_tests::Random;
+use weft_tests::run::{self, Data};
+
+/// Graphs that are run besides those that show a new refusal.
+const RUNS: usize = 20;
+
+impl Subject {
+    /// Operands that the kernel admits and a variant does not.
+    pub fn falls_back(&self) {
+        for machine in machines::backends() {
+            let last =
+                machines::running(machine.backend.name(), offers(self, machine).next().expect("an offer"))
+                    .pop();
+            self.fall_back_on(last.unwrap_or(machine));
+        }
+    }
+
+    fn fall_back_on(&self, machine: &'static Machine) {
+        let base = &self.reference().contract;
+        let all: Vec<&Offer> = offers(self, machine).collect();
+        let mut seen: BTreeSet<(&str, Refusal)> = BTreeSet::new();
+        let mut runs = 0;
+        let sources: Vec<&'static Contract> =
+            all.iter().flat_map(|offer| [offer.contract, with_shapes(base, offer.contract)]).collect();
+        for attempt in 0..600u64 {
+            let mut random = Random::named(self.kernel, seed().wrapping_add(attempt << 32 | 1));
+            let contract = sources[attempt as usize % sources.len()];
+            let pair = if random.below(2) == 0 { base.may_alias.first() } else { None };
+            let wish = Wish { alias: pair.copied(), ..Wish::default() };
+            let Some(case) = draw_case(self, contract, &wish, &mut random) else { continue };
+            for case in around(&case, base) {
+                let (refusals, chosen) = verdicts(&all, &case);
+                let Some(chosen) = chosen else { continue };
+                let fresh =
+                    refusals.iter().any(|(variant, why)| !seen.contains(&(*variant, Refusal::of(why))));
+                if !fresh && runs >= RUNS {
+                    continue;
+                }
+                let place = format!("{}, WEFT_SEED={} attempt {attempt}", self.kernel, seed());
+                if self.plans(machine, case, (&refusals, chosen), &place, &mut random) {
+                    seen.extend(refusals.iter().map(|(variant, why)| (*variant, Refusal::of(why))));
+                    runs += 1;
+                }
+            }
+        }
+        println!("{}: {runs} graphs, {} refusals", self.kernel, seen.len());
+        for offer in all {
+            for kind in narrowed(base, offer.contract) {
+                let shown =
+                    seen.iter().any(|(variant, refusal)| *variant == offer.variant && name(refusal) == kind);
+                assert!(shown, "{} {}: no graph was refused for {kind}", self.kernel, offer.variant);
+            }
+        }
+    }
+
+    /// Whether the case is a graph; if so it is planned and run.
+    fn plans(
+        &self,
+        machine: &Machine,
+        case: Case,
+        (refusals, chosen): (&[(&'static str, Why)], &Offer),
+        place: &str,
+        random: &mut Random,
+    ) -> bool {
+        let Some(graph) = graphs::graph(&case).map(Arc::new) else { return false };
+        if std::env::var_os("DBG").is_some() {
+            eprintln!("{:#?} {:?}", case.operands, case.constants);
+        }
+        let bench = Bench::new(self, case, random).unwrap_or_else(|e| panic!("{place}: {e}"));
+        let mut data: Data = graph
+            .storages
+            .iter()
+            .zip(&bench.storages)
+            .map(|(storage, bytes)| (storage.name.clone(), bytes.clone()))
+            .collect();
+        run::fill(&graph, &mut data, 1);
+        let shown =
+            || format!("{place} on {}\n{:#?}\n{:?}", machine.name, bench.case.operands, bench.case.constants);
+        let backend = Arc::clone(&machine.backend);
+        let outcome = run::run(&graph, &[backend], &Options::default(), &data)
+            .unwrap_or_else(|error| panic!("{error}\n{}", shown()));
+        let plan = &outcome.plan;
+        let declines =
+            || -> String { plan.trail.iter().map(|a| format!("{} {:?}\n", a.rule, a.declines)).collect() };
+        assert_eq!(plan.dispatches.len(), 1, "{}\n{}", declines(), shown());
+        let dispatch = &plan.dispatches[0];
+        assert_eq!((dispatch.kernel, dispatch.variant), (self.kernel, chosen.variant), "{}", shown());
+        let attempt = plan.trail.iter().find(|attempt| attempt.state == State::Executable { dispatch: 0 });
+        let declines = &attempt.expect("an accepted claim").declines;
+        let got: Vec<&Why> = declines.iter().map(|decline| &decline.why).collect();
+        let want: Vec<&Why> = refusals.iter().map(|(_, why)| why).collect();
+        assert_eq!(got, want, "{}", shown());
+        let after: Vec<Vec<u8>> = bench
+            .case
+            .draft
+            .contract
+            .ports
+            .iter()
+            .map(|port| outcome.states.get(port.name).cloned().unwrap_or_default())
+            .zip(&bench.storages)
+            // A storage that no tensor touches is not brought to the device.
+            .map(|(after, before)| if after.is_empty() { before.clone() } else { after })
+            .collect();
+        if let Err(why) = bench.compare(&after, chosen.contract.tolerance) {
+            panic!("{why}\n{}", shown());
+        }
+        true
+    }
+}
+
+/// The case, and its neighbours that only a narrower contract refuses.
+fn around(case: &Case, base: &'static Contract) -> Vec<Case> {
+    let mut all = vec![case.clone()];
+    let shares = case.homes.iter().enumerate().any(|(at, home)| at != *home);
+    for neighbour in draw::neighbours(case) {
+        let mut constants = neighbour.constants.clone();
+        let legal = base.check(&neighbour.operands, &constants).is_ok()
+            && base.derive(&neighbour.operands, &mut constants).is_ok();
+        let changed = Case { operands: neighbour.operands, constants: neighbour.constants, ..case.clone() };
+        // Ports on the same bytes keep equal layouts.
+        let equal = changed
+            .homes
+            .iter()
+            .enumerate()
+            .all(|(at, home)| changed.operands[at] == changed.operands[*home] || at == *home);
+        let torn = changed.operands.iter().flatten().any(data::is_torn);
+        if legal && !torn && (!shares || equal) {
+            all.push(changed);
+        }
+    }
+    all
+}
+
+/// A variant's demands on types, strides and alignment with the kernel's own on extents.
+fn with_shapes(base: &'static Contract, narrow: &'static Contract) -> &'static Contract {
+    let ports = base.ports.iter().zip(narrow.ports).map(|(wide, port)| {
+        let optional = wide.optional;
+        if port.dtypes.is_empty() { *wide } else { Port { shape: wide.shape, optional, ..*port } }
+    });
+    let ports: Vec<Port> = ports.collect();
+    Box::leak(Box::new(Contract { ports: ports.leak(), ..*base }))
+}
+
+/// What each variant says up to the first that admits the case.
+fn verdicts<'o>(offers: &[&'o Offer], case: &Case) -> (Vec<(&'static str, Why)>, Option<&'o Offer>) {
+    let mut refusals = Vec::new();
+    for offer in offers {
+        let mut constants = case.constants.clone();
+        let checked = offer.contract.check(&case.operands, &constants).map(|_| ());
+        match checked.and_then(|()| offer.contract.derive(&case.operands, &mut constants)) {
+            Ok(()) => return (refusals, Some(offer)),
+            Err(why) => refusals.push((offer.variant, why)),
+        }
+    }
+    (refusals, None)
+}
+
+/// In what a variant's contract is narrower than its kernel's.
+fn narrowed(base: &Contract, narrow: &Contract) -> BTreeSet<&'static str> {
+    let mut all = BTreeSet::new();
+    for (wide, port) in base.ports.iter().zip(narrow.ports) {
+        let mut add = |differs: bool, kind| {
+            if differs {
+                all.insert(kind);
+            }
+        };
+        let fewer = !port.dtypes.is_empty() && wide.dtypes.iter().any(|dtype| !port.dtypes.contains(dtype));
+        add(fewer, "type");
+        add(port.alignment > wide.alignment, "alignment");
+        add(wide.strides != port.strides && port.strides != [Stride::Any; 4], "stride");
+        add(wide.shape != port.shape, "extent");
+        add(wide.optional && !port.optional, "unbound");
+    }
+    if narrow.symbols.len() > base.symbols.len() {
+        all.insert("symbol");
+    }
+    all
+}
+
+fn name(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Unbound(_) => "unbound",
+        Refusal::Type(_) => "type",
+        Refusal::Alignment(_) => "alignment",
+        Refusal::Stride(..) => "stride",
+        Refusal::Extent(..) => "extent",
+        Refusal::Symbol(_) => "symbol",
+        Refusal::Constant(_) => "constant",
+        Refusal::Derived(_) => "derived",
+    }
+}
