@@ -181,7 +181,7 @@ pub fn refusals(contract: &Contract, subject: &Subject) -> BTreeSet<Refusal> {
     let mut named: Vec<&str> = Vec::new();
     for (at, port) in contract.ports.iter().enumerate() {
         all.insert(Refusal::Type(port.name));
-        if !port.optional {
+        if !port.optional || contract.needs.iter().any(|(_, needed)| *needed == port.name) {
             all.insert(Refusal::Unbound(port.name));
         }
         if port.dtypes.is_empty() {
@@ -205,15 +205,16 @@ pub fn refusals(contract: &Contract, subject: &Subject) -> BTreeSet<Refusal> {
             }
         }
     }
-    for symbol in contract.symbols.iter().filter(|symbol| named.contains(&symbol.name)) {
-        // Whole blocks are multiples of 32 already.
-        let rows = |port: &&weft_core::contract::Port| port.shape[0] == Extent::Named(symbol.name);
-        let plain = |port: &weft_core::contract::Port| port.dtypes.iter().any(|dtype| !dtype.is_quantised());
-        if contract.ports.iter().filter(rows).all(plain) {
-            all.insert(Refusal::Symbol(symbol.name));
-        }
-    }
+    let symbols = contract.symbols.iter().map(|symbol| symbol.name).filter(|name| named.contains(name));
+    all.extend(symbols.filter(|name| can_break(contract, name)).map(Refusal::Symbol));
+    all.extend(contract.ones.iter().map(|(name, _)| Refusal::Symbol(name)));
     all.extend(contract.attributes.iter().map(|attribute| Refusal::Constant(attribute.name())));
     all.extend(contract.derived.iter().map(|derived| Refusal::Derived(derived.name)));
     all
+}
+
+/// Whether a row length can break its constraint: whole blocks keep it.
+pub fn can_break(contract: &Contract, name: &'static str) -> bool {
+    let rows = contract.ports.iter().filter(|port| port.shape[0] == Extent::Named(name));
+    rows.into_iter().all(|port| port.dtypes.iter().any(|dtype| !dtype.is_quantised()))
 }

@@ -9,11 +9,9 @@ use weft_tests::Random;
 /// The kernel.
 pub static SUBJECT: Subject = Subject { complete, values: all, ..Subject::new("flash_attention") };
 
-/// With segments there is one plane of queries, and `P` counts slots; without, sequences.
+/// `P` counts slots where there are segments, else sequences.
 fn complete(draft: &mut Draft, _: &mut Source<'_>) {
-    if draft.is_bound("segments") {
-        draft.set_extent("S", 1);
-    } else {
+    if !draft.is_bound("segments") {
         draft.set_extent("P", draft.extent("S"));
     }
 }

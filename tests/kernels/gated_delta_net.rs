@@ -57,8 +57,7 @@ fn key(case: &Case) -> Values {
 }
 
 fn complete(draft: &mut Draft, source: &mut Source<'_>) {
-    let segmented = draft.is_bound("state_out");
-    draft.bind("segments", segmented);
+    let segmented = draft.is_bound("segments");
     let snapshots = u64::from(draft.integer("snapshots"));
     let seqs = draft.extent("S");
     draft.set_extent("P", if segmented { snapshots * (1 + source.below(3)) } else { seqs });
@@ -67,10 +66,6 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
 
 /// The result: one row per head and token, or everything in one flat tensor.
 pub fn result(draft: &mut Draft, segmented: bool) {
-    if segmented {
-        draft.set_extent("S", 1);
-        draft.set_extent("R", 1);
-    }
     let (dim, heads, tokens, seqs) =
         (draft.extent("D"), draft.extent("H"), draft.extent("T"), draft.extent("S"));
     let snapshots = u64::from(draft.integer("snapshots"));

@@ -33,7 +33,6 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     let segmented = draft.is_bound("segments");
     let snapshots = u64::from(draft.integer("snapshots"));
     if segmented {
-        draft.bind("state_out", true);
         draft.bind("rows", false);
     }
     result(draft, segmented);

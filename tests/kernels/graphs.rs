@@ -231,7 +231,10 @@ impl Parts<'_> {
     fn gdn_core(&self, import: &mut Import) -> Option<()> {
         let (kept, segmented) = (self.port("state_out"), self.port("segments").is_some());
         let in_place = if segmented { kept == self.port("state") } else { kept.is_none() };
-        if !in_place || self.port("rows").is_some() {
+        let [heads, tokens, seqs, _] = self.port("alpha")?.shape();
+        // The rule names these operands without their unused extents, so a lone head or token would rename the others.
+        let renamed = heads == 1 || (tokens == 1 && seqs > 1);
+        if !in_place || renamed || self.port("rows").is_some() {
             return None;
         }
         let rows = [self.port("q")?, self.port("k")?, self.port("v")?];
@@ -248,7 +251,8 @@ impl Parts<'_> {
         let mixed = import.unary(UnaryKind::Silu, mixed);
         let [dim, heads, tokens, _] = self.port("out")?.shape();
         let key_heads = u64::from(self.integer("key_heads"));
-        if mixed.shape()[0] != dim * (2 * key_heads + heads) {
+        // A convolution of one tap keeps no history, and nothing then stores it.
+        if mixed.shape()[0] != dim * (2 * key_heads + heads) || history.layout.is_empty() {
             return None;
         }
         let mut slice = |heads: u64, start: u64| {

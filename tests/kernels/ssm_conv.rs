@@ -25,12 +25,10 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     draft.set_constant("dilation", Constant::Integer(dilation as u32));
     let (channels, tokens) = (draft.extent("C"), draft.extent("T"));
     let segmented = draft.is_bound("history");
-    draft.bind("segments", segmented);
     let [first, second] = if segmented { [channels, tokens] } else { [tokens + reach, channels] };
     draft.set_open("x", 0, first);
     draft.set_open("x", 1, second);
     if segmented {
-        draft.set_extent("S", 1);
         draft.set_open("history", 0, reach);
     }
 }

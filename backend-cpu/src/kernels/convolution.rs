@@ -5,7 +5,7 @@ use crate::job::{Args, Job, Worker};
 use crate::simd::{Simd, recurrent};
 use crate::view::View;
 use std::ops::Range;
-use weft_core::contract::{Allowed, Port, Stride, Symbol};
+use weft_core::contract::{Port, Stride};
 use weft_core::kernels::KernelError;
 use weft_core::segment::Segment;
 
@@ -15,7 +15,7 @@ pub(super) const TUNED: &[Tuned] = &[
         variant: "rows",
         exact: true,
         port: conv_port,
-        symbols: &[Symbol { name: "S", allowed: Allowed::OneOf(&[1]) }],
+        symbols: &[],
         build: build_conv,
     },
     Tuned {

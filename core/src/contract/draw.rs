@@ -172,6 +172,12 @@ pub fn legal(
         (draft.dtypes[a], draft.dtypes[b]) = (both, both);
         (draft.bound[a], draft.bound[b]) = (true, true);
     }
+    // Twice: a needed port may need another.
+    for (port, needed) in contract.needs.iter().chain(contract.needs) {
+        if draft.is_bound(port) {
+            draft.bind(needed, true);
+        }
+    }
     for attribute in contract.attributes {
         let wished = wish.constants.iter().find(|(name, _)| *name == attribute.name());
         let value = wished.map_or_else(|| constant(attribute, random), |(_, value)| *value);

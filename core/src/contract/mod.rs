@@ -119,6 +119,10 @@ pub struct Contract {
     pub ports: &'static [Port],
     /// Constraints on named extents; an unlisted name may have any value.
     pub symbols: &'static [Symbol],
+    /// Named extents that must be 1 where a port is bound: (extent, port).
+    pub ones: &'static [(&'static str, &'static str)],
+    /// Where the first port is bound, the second must be, too.
+    pub needs: &'static [(&'static str, &'static str)],
     /// Constants that come from attributes.
     pub attributes: &'static [Attribute],
     /// Constants that come from layouts.
@@ -140,6 +144,8 @@ impl Contract {
             kernel,
             ports,
             symbols: &[],
+            ones: &[],
+            needs: &[],
             attributes: &[],
             derived: &[],
             may_alias: &[],

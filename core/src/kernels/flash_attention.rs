@@ -16,6 +16,7 @@ use crate::contract::{
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
         symbols: &[Symbol { name: "G", allowed: Allowed::DivisorOf("H") }],
+        ones: &[("S", "segments")],
         attributes: &[Attribute::Float("scale")],
         edges: &[1, 2, 16],
         ..Contract::new(

@@ -23,6 +23,8 @@ pub(super) const HEADS: &[Symbol] = &[
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
         symbols: HEADS,
+        ones: &[("S", "segments")],
+        needs: &[("segments", "state_out"), ("state_out", "segments")],
         attributes: &[Attribute::Integer("snapshots", 1, 64), Attribute::Choice("heads", &[0, 1])],
         may_alias: &[("state", "state_out")],
         edges: &[1, 2, 64],

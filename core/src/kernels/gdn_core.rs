@@ -15,6 +15,8 @@ use crate::contract::{
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
         symbols: delta::HEADS,
+        ones: &[("S", "segments")],
+        needs: &[("segments", "state_out")],
         attributes: &[
             Attribute::Integer("snapshots", 1, 64),
             Attribute::Choice("heads", &[0, 1]),

@@ -15,6 +15,8 @@ use crate::segment::Segment;
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
+        ones: &[("S", "segments")],
+        needs: &[("history", "segments"), ("segments", "history")],
         attributes: &[Attribute::Integer("dilation", 1, 64)],
         edges: &[1, 3, 4],
         ..Contract::new(

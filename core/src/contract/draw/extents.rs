@@ -58,7 +58,10 @@ pub(super) fn fits(allowed: Allowed, value: u64, draft: &Draft) -> bool {
 /// Whether an extent of a port may be more than one.
 pub(super) fn exceeds_one(contract: &Contract, extent: Extent) -> bool {
     let name_exceeds = |name: &str| {
-        contract.symbols.iter().filter(|symbol| symbol.name == name).all(|symbol| match symbol.allowed {
+        let always = |port: &str| contract.ports.iter().any(|p| p.name == port && !p.optional);
+        let free = !contract.ones.iter().any(|(one, port)| *one == name && always(port));
+        let symbols = contract.symbols.iter().filter(|symbol| symbol.name == name);
+        free && symbols.map(|symbol| symbol.allowed).all(|allowed| match allowed {
             Allowed::Between(_, high) | Allowed::MultipleOf(_, high) => high > 1,
             Allowed::OneOf(values) => values.iter().any(|v| *v > 1),
             Allowed::DivisorOf(other) => exceeds_one(contract, Extent::Named(other)),
@@ -140,6 +143,9 @@ fn named(
     random: &mut Source<'_>,
 ) -> u64 {
     let contract = draft.contract;
+    if contract.ones.iter().any(|(one, port)| *one == name && draft.is_bound(port)) {
+        return 1;
+    }
     let constraints: Vec<Allowed> =
         contract.symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.allowed).collect();
     let at_row = |port: usize| contract.ports[port].shape[0] == Extent::Named(name) && draft.bound[port];

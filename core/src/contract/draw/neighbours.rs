@@ -3,7 +3,7 @@
 use super::extents::{self, fits};
 use super::{Case, Draft, constants, layouts};
 use crate::contract::{
-    Allowed, Attribute, Constant, Constants, Contract, Extent, Port, Quantity, Stride, Symbol,
+    Allowed, Attribute, Constant, Constants, Contract, Extent, Port, Quantity, Stride,
 };
 use crate::driver::Why;
 use crate::graph::{DType, Layout, TYPES};
@@ -37,6 +37,7 @@ pub fn neighbours(case: &Case) -> Vec<Neighbour> {
         }
     }
     found.symbols();
+    found.ones();
     found.attributes();
     found.derived();
     found.all
@@ -56,7 +57,8 @@ impl Neighbours<'_> {
     /// A required port left out; a type that is not listed.
     fn binding(&mut self, at: usize) {
         let port = self.port(at);
-        if !port.optional {
+        let needed = |(by, needed): &(&str, &str)| *needed == port.name && self.case.draft.is_bound(by);
+        if !port.optional || self.contract.needs.iter().any(needed) {
             self.push(at, None, Why::Unbound { port: port.name });
         }
         let shape = self.case.operands[at].map_or_else(|| extents::shape(&self.case.draft, at), |l| l.shape);
@@ -213,14 +215,27 @@ impl Neighbours<'_> {
         }
     }
 
+    /// A named extent that must be one for the sake of a port.
+    fn ones(&mut self) {
+        for (name, _) in self.contract.ones {
+            for got in [0, 2] {
+                let mut changed = self.case.draft.clone();
+                changed.set_extent(name, got);
+                self.resized(&changed);
+            }
+        }
+    }
+
     /// A draft with another named extent: the first constraint that it breaks is the reason.
     fn resized(&mut self, draft: &Draft) {
         let bound_ports = || self.contract.ports.iter().zip(&draft.bound).filter(|(_, bound)| **bound);
         let shown = |name| bound_ports().any(|(port, _)| port.shape.contains(&Extent::Named(name)));
-        let breaks = |s: &&Symbol| shown(s.name) && !fits(s.allowed, draft.extent(s.name), draft);
-        let broken = self.contract.symbols.iter().find(breaks);
-        let Some(broken) = broken else { return };
-        let why = Why::Symbol { name: broken.name, want: broken.allowed, got: draft.extent(broken.name) };
+        let constraints = self.contract.symbols.iter().map(|symbol| (symbol.name, symbol.allowed));
+        let ones = self.contract.ones.iter().filter(|(_, port)| draft.is_bound(port));
+        let mut all = constraints.chain(ones.map(|(name, _)| (*name, Allowed::OneOf(&[1]))));
+        let broken = all.find(|(name, allowed)| shown(name) && !fits(*allowed, draft.extent(name), draft));
+        let Some((name, want)) = broken else { return };
+        let why = Why::Symbol { name, want, got: draft.extent(name) };
         let mut operands = vec![None; self.contract.ports.len()];
         for at in (0..operands.len()).filter(|at| draft.bound[*at]) {
             let layout = layouts::tight(self.port(at), draft.dtypes[at], extents::shape(draft, at));

@@ -11,6 +11,8 @@ static EVERYTHING: Contract = Contract {
         Symbol { name: "G", allowed: Allowed::DivisorOf("H") },
         Symbol { name: "S", allowed: Allowed::OneOf(&[1, 3]) },
     ],
+    ones: &[("S", "ids")],
+    needs: &[("ids", "hints"), ("hints", "ids")],
     attributes: &[
         Attribute::Float("scale"),
         Attribute::Integer("count", 1, 9),
@@ -38,6 +40,7 @@ static EVERYTHING: Contract = Contract {
             Port::read("ids", I32)
                 .shape([Extent::Named("T"), Extent::Any, Extent::Is(1), Extent::Is(1)])
                 .optional(),
+            Port::read("hints", I32).optional(),
             Port::write("out", FLOATS).shape([
                 Extent::Named("D"),
                 Extent::Named("G"),
@@ -135,7 +138,7 @@ fn wishes_for_tokens_types_ports_and_aliases_come_true() {
         assert_eq!(case.layout("ids").map(|l| l.shape[0]), Some(9));
         assert_eq!(case.layout("x"), case.layout("out"));
         assert_eq!(case.layout("x").map(|l| l.dtype), Some(DType::F16));
-        assert_eq!(case.homes[3], 0);
+        assert_eq!(case.homes[4], 0);
         assert_eq!(case.constants.get("kind"), Some(Constant::Integer(2)));
     }
 }
