@@ -1,15 +1,14 @@
 //! `weft chat`: several turns, with their history.
 
+use crate::answer;
 use crate::args::{ModelArgs, SamplingArgs, SessionArgs};
 use crate::interrupt::Interrupt;
 use crate::report;
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
-use std::ops::ControlFlow;
 use weft::sampling::Sampler;
 use weft::session::{Finish, Session};
-use weft::template::{Message, RenderOptions};
-use weft::tokenizer::EncodeOptions;
+use weft::template::Message;
 
 /// Arguments of `weft chat`.
 #[derive(Args)]
@@ -60,7 +59,7 @@ pub fn run(args: &ChatArgs) -> anyhow::Result<()> {
             }
             text => messages.push(Message::new("user", text)),
         }
-        match answer(&model, &mut session, &mut sampler, &messages, args, &interrupt) {
+        match turn(&model, &mut session, &mut sampler, &messages, args, &interrupt) {
             Ok(text) => messages.push(Message::new("assistant", text)),
             // A stopped prompt: the question goes, the conversation stays.
             Err(error) if matches!(error.downcast_ref(), Some(weft::Error::Cancelled { .. })) => {
@@ -77,7 +76,8 @@ pub fn run(args: &ChatArgs) -> anyhow::Result<()> {
     }
 }
 
-fn answer(
+/// The next turn's text.
+fn turn(
     model: &weft::Model,
     session: &mut Session,
     sampler: &mut Sampler,
@@ -85,26 +85,8 @@ fn answer(
     args: &ChatArgs,
     interrupt: &Interrupt,
 ) -> anyhow::Result<String> {
-    let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
-    let text = model.template().render(messages, &options)?;
-    let ids = model.tokenizer().encode(&text, EncodeOptions { add_special: false, parse_special: true })?;
-    interrupt.during_prefill(session.cancel_handle(), || session.prefill_to(&ids).map(|_| ()))?;
-    sampler.reset();
-    ids.iter().for_each(|id| sampler.accept(*id));
-    let mut out = std::io::stdout().lock();
-    let mut failed = None;
-    let done = session.generate(sampler, &args.sampling.generate(), |text| {
-        failed = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
-        if failed.is_some() || interrupt.pressed() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
-    writeln!(out)?;
+    let ids = answer::conversation(model, messages)?;
+    let done = answer::stream(session, sampler, &ids, &args.sampling.generate(), interrupt)?;
     match done.finish {
         Finish::Callback => report::note("stopped"),
         Finish::Context => report::note("the context is full: /reset starts over"),

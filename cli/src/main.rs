@@ -1,5 +1,6 @@
 //! The `weft` command: runs hybrid Gated-DeltaNet language models from GGUF files.
 
+mod answer;
 mod args;
 mod chat;
 mod info;

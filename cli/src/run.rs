@@ -1,16 +1,16 @@
 //! `weft run`: one prompt, one answer.
 
+use crate::answer;
 use crate::args::{ModelArgs, SamplingArgs, SessionArgs};
 use crate::interrupt::Interrupt;
 use crate::report;
 use anyhow::Context;
 use clap::Args;
-use std::io::{Read, Write};
-use std::ops::ControlFlow;
+use std::io::Read;
 use weft::Model;
 use weft::sampling::Sampler;
 use weft::session::{Finish, Session};
-use weft::template::{Message, RenderOptions};
+use weft::template::Message;
 use weft::tokenizer::EncodeOptions;
 
 /// Arguments of `weft run`.
@@ -59,22 +59,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let ids = encode(&model, &prompt, args)?;
     let mut session = Session::new(&model, args.session.options()?)?;
     let mut sampler = Sampler::new(args.sampling.params(&model))?;
-    interrupt.during_prefill(session.cancel_handle(), || session.prefill(&ids).map(|_| ()))?;
-    ids.iter().for_each(|id| sampler.accept(*id));
-    let mut out = std::io::stdout().lock();
-    let mut failed = None;
-    let answer = session.generate(&mut sampler, &args.sampling.generate(), |text| {
-        failed = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
-        if failed.is_some() || interrupt.pressed() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
-    writeln!(out)?;
+    let answer = answer::stream(&mut session, &mut sampler, &ids, &args.sampling.generate(), &interrupt)?;
     if !args.quiet {
         report::timings(session.timings());
         let why = match answer.finish {
@@ -96,8 +81,5 @@ fn encode(model: &Model, prompt: &str, args: &RunArgs) -> anyhow::Result<Vec<u32
         return Ok(model.tokenizer().encode(prompt, options)?);
     }
     let system = args.system.iter().map(|text| Message::new("system", text.as_str()));
-    let messages: Vec<Message> = system.chain([Message::new("user", prompt)]).collect();
-    let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
-    let text = model.template().render(&messages, &options)?;
-    Ok(model.tokenizer().encode(&text, EncodeOptions { add_special: false, parse_special: true })?)
+    answer::conversation(model, &system.chain([Message::new("user", prompt)]).collect::<Vec<_>>())
 }

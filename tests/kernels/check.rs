@@ -23,18 +23,19 @@ pub fn seed() -> u64 {
     std::env::var("WEFT_SEED").ok().map_or(0, |text| text.parse().expect("WEFT_SEED is a number"))
 }
 
-/// A legal case of a contract.
+/// A legal case of a contract, with at most so many elements in an operand.
 pub fn draw_case(
     subject: &Subject,
     contract: &'static Contract,
     wish: &Wish,
+    most: u64,
     random: &mut Random,
 ) -> Option<Case> {
     let mut numbers = |limit| random.below(limit);
     draw::legal(
         contract,
         wish,
-        MOST,
+        most,
         &mut |draft, source| (subject.complete)(draft, source),
         &mut Source(&mut numbers),
     )
@@ -65,7 +66,7 @@ impl Subject {
             let name = format!("{} {}", self.kernel, offer.variant);
             let mut random = Random::named(&name, seed().wrapping_add(attempt << 32));
             let wish = coverage::wish(offer.contract, &missing, &mut random);
-            let Some(case) = draw_case(self, offer.contract, &wish, &mut random) else { continue };
+            let Some(case) = draw_case(self, offer.contract, &wish, MOST, &mut random) else { continue };
             let shown = coverage::shown(&case);
             if missing.is_empty() && cases >= CASES {
                 break;
@@ -94,7 +95,7 @@ impl Subject {
                     break;
                 }
                 let mut random = Random::named(self.kernel, seed().wrapping_add(attempt << 32));
-                let Some(case) = draw_case(self, offer.contract, &Wish::default(), &mut random) else {
+                let Some(case) = draw_case(self, offer.contract, &Wish::default(), MOST, &mut random) else {
                     continue;
                 };
                 let place =

@@ -18,6 +18,11 @@ use weft_tests::run::{self, Data};
 
 /// Graphs that are run besides those that show a new refusal.
 const RUNS: usize = 20;
+/// Drafts at most, and how many without a new refusal are enough.
+const ATTEMPTS: u64 = 600;
+const PATIENCE: u64 = 60;
+/// Elements of an operand, at most.
+const MOST: u64 = 1 << 12;
 
 impl Subject {
     /// Operands that the kernel admits and a variant does not.
@@ -34,28 +39,43 @@ impl Subject {
         let base = &self.reference().contract;
         let all: Vec<&Offer> = offers(self, machine).collect();
         let mut seen: BTreeSet<(&str, Refusal)> = BTreeSet::new();
-        let mut runs = 0;
+        let (mut runs, mut last) = (0, 0);
         let sources: Vec<&'static Contract> =
             all.iter().flat_map(|offer| [offer.contract, with_shapes(base, offer.contract)]).collect();
-        for attempt in 0..600u64 {
+        for attempt in 0..ATTEMPTS {
+            if runs >= RUNS && attempt > last + PATIENCE {
+                break;
+            }
             let mut random = Random::named(self.kernel, seed().wrapping_add(attempt << 32 | 1));
             let contract = sources[attempt as usize % sources.len()];
             let pair = if random.below(2) == 0 { base.may_alias.first() } else { None };
             let wish = Wish { alias: pair.copied(), ..Wish::default() };
-            let Some(case) = draw_case(self, contract, &wish, &mut random) else { continue };
+            let Some(case) = draw_case(self, contract, &wish, MOST, &mut random) else { continue };
             for case in around(&case, base) {
                 let (refusals, chosen) = verdicts(&all, &case);
                 let Some(chosen) = chosen else { continue };
-                let fresh =
-                    refusals.iter().any(|(variant, why)| !seen.contains(&(*variant, Refusal::of(why))));
-                if !fresh && runs >= RUNS {
-                    continue;
-                }
+                let shown: Vec<_> = refusals.iter().map(|(variant, why)| (*variant, Refusal::of(why))).collect();
+                let fresh = shown.iter().any(|refusal| !seen.contains(refusal));
                 let place = format!("{}, WEFT_SEED={} attempt {attempt}", self.kernel, seed());
-                if self.plans(machine, case, (&refusals, chosen), &place, &mut random) {
-                    seen.extend(refusals.iter().map(|(variant, why)| (*variant, Refusal::of(why))));
+                if (fresh || runs < RUNS) && self.plans(machine, case, (&refusals, chosen), &place, &mut random) {
+                    seen.extend(shown);
                     runs += 1;
+                    last = if fresh { attempt } else { last };
                 }
+            }
+        }
+        for offer in &all {
+            let refusals = coverage::refusals(offer.contract, self);
+            let wide = coverage::refusals(base, self);
+            for r in refusals {
+                let differs = match r {
+                    Refusal::Type(p) => { let at = base.port(p).unwrap(); base.ports[at].dtypes.iter().any(|d| !offer.contract.ports[at].dtypes.contains(d)) }
+                    Refusal::Alignment(_) | Refusal::Unbound(_) | Refusal::Symbol(_) => !wide.contains(&r),
+                    Refusal::Stride(p, d) => { let at = base.port(p).unwrap(); base.ports[at].strides[d] != offer.contract.ports[at].strides[d] }
+                    Refusal::Extent(p, d) => { let at = base.port(p).unwrap(); base.ports[at].shape[d] != offer.contract.ports[at].shape[d] }
+                    _ => false,
+                };
+                if differs && !seen.contains(&(offer.variant, r.clone())) { println!("MISSING {} {} {r:?}", self.kernel, offer.variant); }
             }
         }
         println!("{}: {runs} graphs, {} refusals", self.kernel, seen.len());
@@ -77,6 +97,9 @@ impl Subject {
         place: &str,
         random: &mut Random,
     ) -> bool {
+        if case.operands.iter().flatten().any(data::is_torn) {
+            return false;
+        }
         let Some(graph) = graphs::graph(&case).map(Arc::new) else { return false };
         let bench = Bench::new(self, case, random).unwrap_or_else(|e| panic!("{place}: {e}"));
         let mut data: Data = graph
@@ -120,24 +143,16 @@ impl Subject {
     }
 }
 
-/// The case, and its neighbours that only a narrower contract refuses.
+/// The case, and its neighbours that only a narrower contract refuses. Ports on the same bytes keep equal layouts.
 fn around(case: &Case, base: &'static Contract) -> Vec<Case> {
     let mut all = vec![case.clone()];
-    let shares = case.homes.iter().enumerate().any(|(at, home)| at != *home);
     for neighbour in draw::neighbours(case) {
         let mut constants = neighbour.constants.clone();
+        let equal = |(at, home): (usize, &usize)| neighbour.operands[at] == neighbour.operands[*home];
         let legal = base.check(&neighbour.operands, &constants).is_ok()
             && base.derive(&neighbour.operands, &mut constants).is_ok();
-        let changed = Case { operands: neighbour.operands, constants: neighbour.constants, ..case.clone() };
-        // Ports on the same bytes keep equal layouts.
-        let equal = changed
-            .homes
-            .iter()
-            .enumerate()
-            .all(|(at, home)| changed.operands[at] == changed.operands[*home] || at == *home);
-        let torn = changed.operands.iter().flatten().any(data::is_torn);
-        if legal && !torn && (!shares || equal) {
-            all.push(changed);
+        if legal && case.homes.iter().enumerate().all(equal) {
+            all.push(Case { operands: neighbour.operands, constants: neighbour.constants, ..case.clone() });
         }
     }
     all

@@ -96,9 +96,12 @@ impl Backend for Faulty {
 
     fn allocate(&self, name: &str, bytes: u64) -> Result<Buffer, DeviceError> {
         let buffer = self.inner.allocate(name, bytes)?;
+        let mut handles = self.handles.lock().expect("no panic while held");
+        // An address may be that of a buffer that was dropped.
+        handles.remove(&Self::address(&buffer));
         if self.forgotten.contains(name) {
             self.inner.write(&buffer, 0, &vec![0xff; bytes as usize])?;
-            self.handles.lock().expect("no panic while held").insert(Self::address(&buffer));
+            handles.insert(Self::address(&buffer));
         }
         Ok(buffer)
     }

@@ -133,18 +133,10 @@ pub(crate) fn key_head(map: u32, head: usize, heads: usize, key_heads: usize) ->
     if map == 0 { head % key_heads } else { head / (heads / key_heads) }
 }
 
-/// How gate and write strength come: ready, or raw with the norms still to do.
-enum Inputs {
-    Plain { gate: View, beta: View },
-    Core(Box<Raw>),
-}
-
-/// Raw projections and the vectors that turn them into decay and strength.
+/// What is still to do to raw projections: vectors for the decay, and the norms of q and k.
 struct Raw {
-    alpha: View,
     dt: View,
     a: View,
-    beta: View,
     eps: f32,
     form: u32,
 }
@@ -157,10 +149,13 @@ struct Delta {
     segments: View,
     out: View,
     map: u32,
-    inputs: Inputs,
+    /// Log decay and write strength, or their raw projections.
+    gate: View,
+    beta: View,
+    raw: Option<Raw>,
 }
 
-fn delta(args: &Args<'_>, inputs: Inputs) -> Result<Box<dyn Job>, KernelError> {
+fn delta(args: &Args<'_>, gate: View, raw: Option<Raw>) -> Result<Box<dyn Job>, KernelError> {
     Ok(Box::new(Delta {
         states: States {
             simd: args.simd,
@@ -174,24 +169,20 @@ fn delta(args: &Args<'_>, inputs: Inputs) -> Result<Box<dyn Job>, KernelError> {
         segments: args.view("segments")?,
         out: args.view("out")?,
         map: args.constants().u32("heads")?,
-        inputs,
+        gate,
+        beta: args.view("beta")?,
+        raw,
     }))
 }
 
 fn build_plain(args: &mut Args<'_>) -> Result<Box<dyn Job>, KernelError> {
-    delta(args, Inputs::Plain { gate: args.view("gate")?, beta: args.view("beta")? })
+    delta(args, args.view("gate")?, None)
 }
 
 fn build_core(args: &mut Args<'_>) -> Result<Box<dyn Job>, KernelError> {
-    let raw = Raw {
-        alpha: args.view("alpha")?,
-        dt: args.view("dt")?,
-        a: args.view("a")?,
-        beta: args.view("beta")?,
-        eps: args.constants().f32("eps")?,
-        form: args.constants().u32("form")?,
-    };
-    delta(args, Inputs::Core(Box::new(raw)))
+    let (eps, form) = (args.constants().f32("eps")?, args.constants().u32("form")?);
+    let raw = Raw { dt: args.view("dt")?, a: args.view("a")?, eps, form };
+    delta(args, args.view("alpha")?, Some(raw))
 }
 
 /// A head's log decay from its raw projection.
@@ -213,7 +204,7 @@ impl Job for Delta {
         let mut segments = std::mem::take(&mut worker.segments);
         // SAFETY: inputs are not written while a program runs.
         unsafe { self.segments.segments(tokens, slots, &mut segments)? };
-        let unit = matches!(self.inputs, Inputs::Core(_));
+        let unit = self.raw.is_some();
         let most = segments.iter().map(|s| s.count as usize).max().unwrap_or(0);
         let rows = if unit { 2 * most * dim } else { 0 };
         let share = worker.share(heads, 1);
@@ -226,8 +217,7 @@ impl Job for Delta {
                 // SAFETY: heads are shared out among workers; indices lie inside by shape rule and segment check; what is
                 // read is not written in this phase.
                 unsafe {
-                    if let Inputs::Core(raw) = &self.inputs {
-                        let (eps, form) = (raw.eps, raw.form);
+                    if let Some(Raw { eps, form, .. }) = self.raw {
                         for (part, view) in normed.chunks_mut(most * dim).zip([&self.q, &self.k]) {
                             for (i, target) in part.chunks_exact_mut(dim).take(count).enumerate() {
                                 target.copy_from_slice(view.row([key, row + i, 0]));
@@ -266,15 +256,12 @@ impl Delta {
     unsafe fn strengths(&self, head: usize, token: usize) -> (f32, f32) {
         // SAFETY: by the caller's word.
         unsafe {
-            match &self.inputs {
-                Inputs::Plain { gate, beta } => {
-                    (gate.f32([0, head, token, 0]), beta.f32([0, head, token, 0]))
-                }
-                Inputs::Core(raw) => {
-                    let Raw { alpha, dt, a, beta, .. } = &**raw;
-                    let at_head = [head, 0, 0, 0];
-                    let gate = decay(alpha.f32([head, token, 0, 0]), dt.f32(at_head), a.f32(at_head));
-                    (gate, sigmoid(beta.f32([head, token, 0, 0])))
+            match &self.raw {
+                None => (self.gate.f32([0, head, token, 0]), self.beta.f32([0, head, token, 0])),
+                Some(Raw { dt, a, .. }) => {
+                    let (at, at_head) = ([head, token, 0, 0], [head, 0, 0, 0]);
+                    let gate = decay(self.gate.f32(at), dt.f32(at_head), a.f32(at_head));
+                    (gate, sigmoid(self.beta.f32(at)))
                 }
             }
         }

@@ -80,7 +80,7 @@ fn key_heads(row: Tensor, slices: [Tensor; 3]) -> Option<u64> {
         let strides = [4, dim * 4, row.layout.strides[1]];
         slice.storage == row.storage
             && slice.layout.offset == start
-            && (0..3).all(|d| slice.shape()[d] <= 1 || slice.layout.strides[d] == strides[d])
+            && (0..3).all(|d| slice.shape()[d] == 1 || slice.layout.strides[d] == strides[d])
     };
     (whole && slices.into_iter().zip(starts).all(lies)).then_some(key_heads)
 }

@@ -251,7 +251,7 @@ fn other_ops(op: &Op) -> Vec<Op> {
 }
 
 /// The graph without these view nodes: their readers read the same tensors as before.
-pub fn folded(graph: &Graph, away: impl Fn(NodeId) -> bool) -> Graph {
+pub fn folded(graph: &Graph, mut away: impl FnMut(NodeId) -> bool) -> Graph {
     let kept = graph.node_ids().filter(|id| graph.node(*id).op != Op::View || !away(*id));
     Graph { nodes: kept.map(|id| graph.node(id).clone()).collect(), ..graph.clone() }
 }
