@@ -5,7 +5,7 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use weft::gguf::{Gguf, Value};
+use weft::gguf::{Gguf, Value, ValueKind};
 use weft::models::{Batch, Description, Rows};
 use weft_core::graph::{DType, Owner};
 
@@ -21,6 +21,8 @@ pub struct InfoArgs {
 
 /// Longest value that is shown whole.
 const SHOWN: usize = 100;
+/// Most elements of an array that are shown.
+const SHOWN_ELEMENTS: u64 = 16;
 
 /// Runs the command.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
@@ -90,7 +92,20 @@ fn shown(value: &Value) -> String {
         return format!("{:?}{more}", short);
     }
     match value {
-        Value::Array(array) if array.len() > 8 => format!("[{} × {:?}]", array.len(), array.kind()),
-        other => other.to_string(),
+        Value::Array(array) if array.len() > SHOWN_ELEMENTS || array.kind() == ValueKind::String => {
+            format!("[{} × {:?}]", array.len(), array.kind())
+        }
+        Value::Array(array) => {
+            let all: Vec<String> = array.scalars().map(|v| shown(&v)).collect();
+            format!("[{}]", all.join(", "))
+        }
+        Value::Bool(value) => value.to_string(),
+        // The shortest text that reads back as the same f32.
+        Value::F32(value) => value.to_string(),
+        other => match (other.as_integer(), other.as_float()) {
+            (Some(number), _) => number.to_string(),
+            (None, Some(number)) => number.to_string(),
+            (None, None) => other.to_string(),
+        },
     }
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use weft::models::{Batch, Rows};
 use weft_core::driver::{Offered, Options};
+use weft_core::graph::NodeId;
 use weft_core::plan::{self, Plan};
 
 /// Arguments of `weft plan`.
@@ -113,9 +114,8 @@ fn dispatches(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
         "index", "phase", "kernel", "rule", "bytes", "flops"
     )?;
     for (index, dispatch) in plan.dispatches.iter().enumerate() {
-        let nodes: Vec<String> = dispatch.nodes.iter().map(|n| n.0.to_string()).collect();
         let constants: Vec<String> =
-            dispatch.constants.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+            dispatch.constants.iter().map(|(name, value)| format!("{name}={value}")).collect();
         writeln!(
             out,
             "{index:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  {} {}",
@@ -124,9 +124,23 @@ fn dispatches(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
             dispatch.rule,
             report::bytes(dispatch.cost.bytes),
             dispatch.cost.flops,
-            nodes.join(","),
+            ranges(&dispatch.nodes),
             constants.join(" ")
         )?;
     }
     Ok(())
+}
+
+/// Node indices as ranges: `7-9,13`.
+fn ranges(nodes: &[NodeId]) -> String {
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for node in nodes {
+        match found.last_mut() {
+            Some((_, last)) if *last + 1 == node.0 => *last = node.0,
+            _ => found.push((node.0, node.0)),
+        }
+    }
+    let text =
+        |(first, last): (u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    found.into_iter().map(text).collect::<Vec<_>>().join(",")
 }

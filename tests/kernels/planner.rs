@@ -19,8 +19,8 @@ use weft_tests::run::{self, Data};
 /// Graphs that are run besides those that show a new refusal.
 const RUNS: usize = 20;
 /// Drafts at most, and how many without a new refusal are enough.
-const ATTEMPTS: u64 = 600;
-const PATIENCE: u64 = 60;
+const ATTEMPTS: u64 = 4000;
+const PATIENCE: u64 = 1000;
 /// Elements of an operand, at most.
 const MOST: u64 = 1 << 12;
 
@@ -41,7 +41,7 @@ impl Subject {
         let mut seen: BTreeSet<(&str, Refusal)> = BTreeSet::new();
         let (mut runs, mut last) = (0, 0);
         let sources: Vec<&'static Contract> =
-            all.iter().flat_map(|offer| [offer.contract, with_shapes(base, offer.contract)]).collect();
+            all.iter().flat_map(|offer| relaxed(base, offer.contract)).collect();
         for attempt in 0..ATTEMPTS {
             if runs >= RUNS && attempt > last + PATIENCE {
                 break;
@@ -158,14 +158,22 @@ fn around(case: &Case, base: &'static Contract) -> Vec<Case> {
     all
 }
 
-/// A variant's demands on types, strides and alignment with the kernel's own on extents.
-fn with_shapes(base: &'static Contract, narrow: &'static Contract) -> &'static Contract {
-    let ports = base.ports.iter().zip(narrow.ports).map(|(wide, port)| {
-        let optional = wide.optional;
-        if port.dtypes.is_empty() { *wide } else { Port { shape: wide.shape, optional, ..*port } }
+/// A variant's contract, and versions of it with some of the kernel's own freedom: in extents, and in one port each.
+fn relaxed(base: &'static Contract, narrow: &'static Contract) -> Vec<&'static Contract> {
+    let mut all = vec![narrow];
+    let optional = |(wide, port): (&Port, &Port)| Port { optional: wide.optional, ..*port };
+    let ports: Vec<Port> = base.ports.iter().zip(narrow.ports).map(optional).collect();
+    let shapes = ports.iter().zip(base.ports).map(|(port, wide)| {
+        if port.dtypes.is_empty() { *wide } else { Port { shape: wide.shape, ..*port } }
     });
-    let ports: Vec<Port> = ports.collect();
-    Box::leak(Box::new(Contract { ports: ports.leak(), ..*base }))
+    let shapes: Vec<Port> = shapes.collect();
+    all.push(Box::leak(Box::new(Contract { ports: shapes.leak(), ..*base })));
+    for at in (0..ports.len()).filter(|at| base.ports[*at] != narrow.ports[*at]) {
+        let mut ports = ports.clone();
+        ports[at] = Port { shape: ports[at].shape, ..base.ports[at] };
+        all.push(Box::leak(Box::new(Contract { ports: ports.leak(), ..*narrow })));
+    }
+    all
 }
 
 /// What each variant says up to the first that admits the case.

@@ -1,5 +1,7 @@
 //! The laws of `docs/laws.md` that concern graphs, rules, plans and claims: a file each.
-mod dbg;
+mod corpus;
+mod forced;
+mod near_layouts;
 mod padding;
 mod s01_exact_cover;
 mod s02_no_decline_for_others;
@@ -16,3 +18,6 @@ mod s12_aliases_cannot_break_a_match;
 mod s13_placement_is_no_luck;
 mod s14_context_not_tensor;
 mod s15_state_writes_are_exclusive;
+mod s20_a_fix_fails_before_it_passes;
+mod s25_no_vacuous_corpus;
+mod s29_no_guard_is_idle;

@@ -9,7 +9,7 @@ use weft_tests::devices;
 use weft_tests::faulty::Faulty;
 use weft_tests::graphs::misses::{self, Firing};
 use weft_tests::graphs::models::tiny;
-use weft_tests::graphs::{Fixture, claims, same, sharing, small, states, without};
+use weft_tests::graphs::{Fixture, claims, odd, same, small, without};
 
 fn exact() -> Options {
     Options { exact: true, ..Options::default() }
@@ -77,7 +77,7 @@ fn the_nodes_of_a_revoked_claim_go_to_smaller_rules() {
 
 #[test]
 fn a_failure_while_constants_are_derived_refuses_before_anything_is_claimed() {
-    let fixture = states::slanted_projection();
+    let fixture = odd::slanted_projection();
     let plan = fixture.plan(&[devices::reference()], &exact()).unwrap();
     let attempt = plan.trail.iter().find(|a| a.rule == "gdn_layer").unwrap();
     assert_eq!(attempt.state, State::Matched);
@@ -88,7 +88,7 @@ fn a_failure_while_constants_are_derived_refuses_before_anything_is_claimed() {
 
 #[test]
 fn a_failure_over_aliases_refuses_before_anything_is_claimed() {
-    let fixture = sharing::product_over_its_gate();
+    let fixture = odd::product_over_its_gate();
     let plan = same_as_unfused(&fixture, devices::reference());
     let attempt = plan.trail.iter().find(|a| a.rule == "swiglu").unwrap();
     assert_eq!(attempt.state, State::Matched);

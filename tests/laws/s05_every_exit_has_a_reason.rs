@@ -4,15 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use weft_core::contract::Contract;
 use weft_core::driver::{Options, Why};
-use weft_core::graph::{BinaryKind, DType, Op, UnaryKind};
 use weft_core::plan::Plan;
 use weft_tests::faulty::Faulty;
 use weft_tests::graphs::delta::Writer;
-use weft_tests::graphs::edit::{Change, changed};
-use weft_tests::graphs::import::{Import, Value};
 use weft_tests::graphs::misses::{self, Miss, offer};
-use weft_tests::graphs::segmented::{self, Segmented};
-use weft_tests::graphs::{Fixture, plan_for, states, without};
+use weft_tests::graphs::{Fixture, odd, plan_for, states, without};
 use weft_tests::run::Data;
 use weft_tests::{devices, sources};
 
@@ -68,7 +64,18 @@ fn refusing() -> Vec<Plan> {
         plan(&firing.fixture, lacking, Options::default());
     }
     let plain = Options::default;
-    for fixture in odd_ones() {
+    for fixture in [
+        states::whole(Writer::Copied, None),
+        states::pool(Writer::Nobody, None),
+        odd::narrow_heads(),
+        odd::many_heads(),
+        odd::slanted_projection(),
+        odd::changing_projection(),
+        odd::misaligned_gate(),
+        odd::weight_of_its_own_sum(),
+        odd::two_norms_of_one_sum(),
+        odd::product_over_its_gate(),
+    ] {
         plan(&fixture, Faulty::around(tuned()), plain());
     }
     let norm = weft_tests::graphs::small::rms_norm_weight();
@@ -76,7 +83,7 @@ fn refusing() -> Vec<Plan> {
     let split = Options { placement: Some(vec![0, 1]), ..plain() };
     let pair = [Faulty::around(tuned()).shared(), Faulty::around(tuned()).named("other").shared()];
     all.push(plan_for(&norm.graph, &pair, &split).unwrap());
-    let projection = quantised_projection();
+    let projection = odd::quantised_projection();
     let inexact = Options { exact: true, ..plain() };
     all.push(projection.plan(&[tuned()], &inexact).unwrap());
     let failing = Faulty::around(tuned()).failing(|d| (d.rule == "rms_norm_weight").then(|| "no".to_owned()));
@@ -85,90 +92,12 @@ fn refusing() -> Vec<Plan> {
     all
 }
 
-/// Graphs that the driver or a contract refuses to fuse, one reason each.
-fn odd_ones() -> Vec<Fixture> {
-    let narrow = Segmented { dim: 8, ..segmented::one(3) };
-    let heads = 65_537;
-    let many = Segmented { dim: 16, key_heads: heads, value_heads: heads, ..segmented::one(1) };
-    vec![
-        states::whole(Writer::Copied, None),
-        states::pool(Writer::Nobody, None),
-        narrow.graph("heads of eight"),
-        many.graph("too many key heads"),
-        states::slanted_projection(),
-        changing_projection(),
-        misaligned_gate(),
-        weight_of_its_own_sum(),
-        two_norms_of_one_sum(),
-    ]
-}
-
-/// A projection that somebody scales after the convolution has read it and before its tail is kept.
-fn changing_projection() -> Fixture {
-    let layer = segmented::one(3);
-    let mut g = Import::default();
-    let x = g.input("x", DType::F32, &[layer.channels(), 3]);
-    let x = g.packed_copy(x);
-    let out = layer.build(&mut g, "", x);
-    g.output("out", out);
-    let fixture = Fixture::new("a changing projection", g, Data::new());
-    let made = changed(&fixture.graph, fixture.node("keep"), &Change::Writer(0)).expect("a legal graph");
-    fixture.with("", made.graph)
-}
-
 /// A root-mean-square norm that cannot take a weight.
 fn without_weight(contract: &Contract) -> Option<Contract> {
     (contract.kernel == "rms_norm").then(|| {
         let ports: Vec<_> = contract.ports.iter().filter(|p| p.name != "weight").copied().collect();
         Contract { ports: ports.leak(), ..*contract }
     })
-}
-
-/// A gate that starts in the middle of an element.
-fn misaligned_gate() -> Fixture {
-    let mut g = Import::default();
-    let flat = g.input("gate", DType::I8, &[66]);
-    let up = g.input("up", DType::F32, &[16]);
-    let layout = weft_core::graph::Layout { offset: 2, ..up.layout };
-    let act = g.unary(UnaryKind::Silu, Value { storage: flat.storage, layout });
-    let out = g.mul(act, up);
-    g.output("out", out);
-    Fixture::new("a misaligned gate", g, Data::new())
-}
-
-/// A norm whose weight is made from the sum that it norms.
-fn weight_of_its_own_sum() -> Fixture {
-    let mut g = Import::default();
-    let (a, b) = (g.input("a", DType::F32, &[16]), g.input("b", DType::F32, &[16]));
-    let sum = g.add(a, b);
-    let weight = g.unary(UnaryKind::Tanh, sum);
-    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
-    let out = g.mul(norm, weight);
-    g.output("out", out);
-    Fixture::new("a norm weighted by its own sum", g, Data::new())
-}
-
-/// One sum, two norms.
-fn two_norms_of_one_sum() -> Fixture {
-    let mut g = Import::default();
-    let (a, b) = (g.input("a", DType::F32, &[16, 3]), g.input("b", DType::F32, &[16, 3]));
-    let sum = g.op(Op::Binary { kind: BinaryKind::Add }, &[a, b]);
-    for name in ["first", "second"] {
-        let weight = g.weight(name, DType::F32, &[16]);
-        let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
-        let out = g.mul(norm, weight);
-        g.output(&format!("out.{name}"), out);
-    }
-    Fixture::new("two norms of one sum", g, Data::new())
-}
-
-fn quantised_projection() -> Fixture {
-    let mut g = Import::default();
-    let weight = g.weight("weight", DType::Q4_0, &[64, 16]);
-    let x = g.input("x", DType::F32, &[64, 3]);
-    let out = g.op(Op::MulMat, &[weight, x]);
-    g.output("out", out);
-    Fixture::new("a quantised projection", g, Data::new())
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! S9: one contract feeds the guard, the constants, the kernel and the tests; rules hold no guard of their own.
 
+use crate::near_layouts;
 use weft_core::backend::Offer;
 use weft_core::contract::{Constants, Contract, Quantity};
 use weft_core::driver::Why;
@@ -31,33 +32,11 @@ fn layouts(dispatch: &Dispatch) -> Vec<Option<Layout>> {
     dispatch.bindings.iter().map(|b| b.map(|b| b.tensor.layout)).collect()
 }
 
-/// A layout's neighbours: one step away in one field.
-fn neighbours(layout: &Layout) -> Vec<(String, Layout)> {
-    let mut all = Vec::new();
-    let mut push = |what: String, change: &dyn Fn(&mut Layout)| {
-        let mut layout = *layout;
-        change(&mut layout);
-        all.push((what, layout));
-    };
-    push("offset one byte later".to_owned(), &|l| l.offset += 1);
-    push("offset one element later".to_owned(), &|l| l.offset += 4);
-    for dim in 0..4 {
-        push(format!("extent {dim} larger"), &|l| l.shape[dim] += 1);
-        push(format!("extent {dim} smaller"), &|l| l.shape[dim] = l.shape[dim].saturating_sub(1));
-        if layout.shape[dim] > 1 {
-            push(format!("stride {dim} one byte more"), &|l| l.strides[dim] += 1);
-            push(format!("stride {dim} one element more"), &|l| l.strides[dim] += 4);
-            push(format!("stride {dim} one element less"), &|l| l.strides[dim] -= 4);
-            push(format!("stride {dim} zero"), &|l| l.strides[dim] = 0);
-        }
-    }
-    all
-}
-
 /// Whether a refusal points to the port that was changed, to one that shares a named extent with it, or to that extent.
 fn names(why: &Why, port: &str) -> bool {
     match why {
         Why::Alignment { port: named, .. } | Why::Stride { port: named, .. } => *named == port,
+        Why::DType { port: named, .. } => *named == port,
         Why::Extent { .. } | Why::Symbol { .. } => true,
         _ => false,
     }
@@ -76,7 +55,7 @@ fn a_layout_one_step_off_is_refused_by_the_field_that_is_off() {
             }
             for (at, port) in offer.contract.ports.iter().enumerate() {
                 let Some(layout) = good[at] else { continue };
-                for (what, layout) in neighbours(&layout) {
+                for (what, layout) in near_layouts::layouts(&layout) {
                     let mut operands = good.clone();
                     operands[at] = Some(layout);
                     if let Err(why) = offer.contract.check(&operands, &constants) {

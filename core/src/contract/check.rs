@@ -102,8 +102,10 @@ impl Contract {
                 None => return Err(Why::Unbound { port: port.name }),
             }
         }
-        let is_bound = |name: &str| self.port(name).and_then(|at| operands.get(at)).is_some_and(Option::is_some);
-        if let Some((_, port)) = self.needs.iter().find(|(port, needed)| is_bound(port) && !is_bound(needed)) {
+        let is_bound =
+            |name: &str| self.port(name).and_then(|at| operands.get(at)).is_some_and(Option::is_some);
+        if let Some((_, port)) = self.needs.iter().find(|(port, needed)| is_bound(port) && !is_bound(needed))
+        {
             return Err(Why::Unbound { port });
         }
         for (port, layout) in bound_ports() {
@@ -157,7 +159,8 @@ impl Contract {
                 return Err(Why::Symbol { name: symbol.name, want: symbol.allowed, got });
             }
         }
-        let many = self.ones.iter().find(|(name, port)| is_bound(port) && bound.known(name).is_some_and(|n| n != 1));
+        let many =
+            self.ones.iter().find(|(name, port)| is_bound(port) && bound.known(name).is_some_and(|n| n != 1));
         if let Some((name, _)) = many {
             return Err(Why::Symbol { name, want: Allowed::OneOf(&[1]), got: bound.get(name) });
         }

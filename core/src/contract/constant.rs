@@ -2,6 +2,7 @@
 
 use crate::kernels::KernelError;
 use serde::{Serialize, Serializer, ser::SerializeMap};
+use std::fmt::{self, Display, Formatter};
 use std::hash::{Hash, Hasher};
 
 /// A constant's value.
@@ -26,6 +27,15 @@ impl PartialEq for Constant {
 }
 
 impl Eq for Constant {}
+
+impl Display for Constant {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Constant::Float(value) => write!(f, "{value:?}"),
+            Constant::Integer(value) => write!(f, "{value}"),
+        }
+    }
+}
 
 impl Hash for Constant {
     fn hash<H: Hasher>(&self, state: &mut H) {

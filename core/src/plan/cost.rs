@@ -20,6 +20,14 @@ impl Cost {
         let elements =
             |port: &str| shape(port).map_or(0, |s| s.iter().fold(1u64, |n, e| n.saturating_mul(*e)));
         let bytes = bindings.iter().flatten().fold(0u64, |sum, binding| {
+            // Of a table or a pool of rows only the rows themselves move.
+            let rows_only = matches!((kernel, binding.port), ("get_rows", "table") | ("set_rows", "out"));
+            if rows_only {
+                let moved = elements(if kernel == "get_rows" { "out" } else { "x" });
+                let (bytes, values) =
+                    (binding.tensor.dtype().block_bytes(), binding.tensor.dtype().block_values());
+                return sum.saturating_add(moved / values * bytes);
+            }
             let times = if binding.access == crate::contract::Access::Update { 2 } else { 1 };
             sum.saturating_add(binding.tensor.layout.bytes().saturating_mul(times))
         });

@@ -27,7 +27,7 @@ const KEPT_PLANS: usize = 8;
 /// How a session works.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
-    /// Tokens of context; 0 takes what the model was made for.
+    /// Tokens of context; 0 takes what the model was made for, or less where memory is short.
     pub context: u64,
     /// Most tokens of one ubatch.
     pub ubatch: u64,
@@ -100,7 +100,7 @@ impl Session {
     /// An option is out of range, or the state does not fit into memory.
     pub fn new(model: &Arc<Model>, options: SessionOptions) -> Result<Self, Error> {
         let hyper = model.description().hyper();
-        let context = if options.context == 0 { hyper.context } else { options.context };
+        let context = if options.context == 0 { fitting(model, options.cache)? } else { options.context };
         if options.ubatch == 0 || options.ubatch > 1 << 16 {
             let value = options.ubatch.to_string();
             return Err(Error::Option { name: "ubatch", value, why: "it must lie between 1 and 65536" });
@@ -355,6 +355,19 @@ impl Session {
         self.timings.planning += started.elapsed();
         Ok(())
     }
+}
+
+/// The context that the model was made for, halved until its state fits into half of the free memory.
+fn fitting(model: &Model, cache: DType) -> Result<u64, Error> {
+    const LEAST: u64 = 4096;
+    let mut context = model.description().hyper().context.max(1);
+    let Some(memory) = model.backends().first().and_then(|b| b.capabilities().memory) else {
+        return Ok(context);
+    };
+    while context > LEAST && state_bytes(model, context, cache)? > memory / 2 {
+        context /= 2;
+    }
+    Ok(context)
 }
 
 /// Tells listeners of a new plan; at the finest level also of each of its dispatches. A listener sees the finished plan and

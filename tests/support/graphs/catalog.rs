@@ -1,6 +1,6 @@
 //! Every fixture of a size that can be run in a test.
 
-use super::{Fixture, casts, delta, gates, masks, segmented, sharing, small, states};
+use super::{Fixture, casts, delta, gates, masks, odd, segmented, sharing, small, states};
 
 /// The delta net layer in all its forms.
 pub fn layers() -> Vec<Fixture> {
@@ -15,11 +15,14 @@ pub fn layers() -> Vec<Fixture> {
 /// All of them, large token counts aside.
 pub fn all() -> Vec<Fixture> {
     let mut all: Vec<Fixture> = small::firing().into_iter().map(|(_, _, fixture)| fixture).collect();
+    all.extend(small::four_extents());
     all.extend(layers().into_iter().filter(|f| !f.name.contains("T 51")));
     all.extend(gates::all().into_iter().map(|(_, fixture)| fixture));
     all.extend([casts::Cast::IntoSelf, casts::Cast::Plain].map(casts::fixture));
     all.extend(masks::all());
     all.extend(states::all());
     all.extend(sharing::all());
+    all.extend([odd::changing_projection(), odd::weight_of_its_own_sum(), odd::two_norms_of_one_sum()]);
+    all.extend([odd::product_over_its_gate(), odd::square_of_a_gate(), odd::narrow_heads()]);
     all
 }

@@ -9,6 +9,7 @@ pub mod import;
 pub mod masks;
 pub mod misses;
 pub mod models;
+pub mod odd;
 pub mod random;
 pub mod same;
 pub mod segmented;

@@ -83,22 +83,7 @@ pub fn partial_writes() -> Fixture {
     Fixture::new("rows scattered over a gate", g, data)
 }
 
-/// A gated product that lands one row further in the buffer that holds its gate: legal, since the product itself does not
-/// read the gate, and no kernel could write it in one pass.
-pub fn product_over_its_gate() -> Fixture {
-    let mut g = Import::default();
-    let buffer = g.state("buffer", DType::F32, &[16, 5]);
-    let up = g.input("up", DType::F32, &[16, 4]);
-    let (gate, place) = (g.slice(buffer, 1, 0, 4), g.slice(buffer, 1, 1, 4));
-    let act = g.unary(UnaryKind::Silu, gate);
-    g.label("act");
-    let out = g.op_at(Op::Binary { kind: weft_core::graph::BinaryKind::Mul }, &[act, up], place);
-    g.label("product");
-    g.output("out", out);
-    Fixture::new("a product over its gate", g, Data::new())
-}
-
 /// All of them.
 pub fn all() -> Vec<Fixture> {
-    vec![interleaved(), windows(), shuffled_copies(), partial_writes(), product_over_its_gate()]
+    vec![interleaved(), windows(), shuffled_copies(), partial_writes()]
 }

@@ -108,6 +108,31 @@ pub fn swiglu() -> Fixture {
     Fixture::new("swiglu", g, Data::new())
 }
 
+/// The rules over rows with all four extents in use.
+pub fn four_extents() -> Vec<Fixture> {
+    const SHAPE: [u64; 4] = [SIDE, 3, 2, 2];
+    let mut g = Import::default();
+    let [a, b, gate, up] = ["a", "b", "gate", "up"].map(|name| input(&mut g, name, &SHAPE));
+    let weight = g.weight("weight", DType::F32, &[SIDE]);
+    let sum = g.add(a, b);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
+    let weighted = g.mul(norm, weight);
+    g.output("sum", sum);
+    g.output("normed sum", weighted);
+    let act = g.unary(UnaryKind::Silu, gate);
+    let product = g.mul(act, up);
+    g.output("product", product);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[product]);
+    let weighted = g.mul(norm, weight);
+    g.output("weighted", weighted);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[up]);
+    let weighted = g.mul(norm, weight);
+    let opened = g.unary(UnaryKind::Sigmoid, gate);
+    let gated = g.mul(weighted, opened);
+    g.output("gated", gated);
+    vec![Fixture::new("rows with four extents", g, Data::new())]
+}
+
 /// As many tokens as heads, so that a turned view keeps its shape.
 pub const SQUARE: Layer = Layer { key_heads: 4, value_heads: 4, tokens: 4, epilogue: None, ..delta::SMALL };
 

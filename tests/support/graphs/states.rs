@@ -3,10 +3,9 @@
 use super::Fixture;
 use super::delta::{Layer, SMALL, States, Writer, whole_pool};
 use super::import::{Import, Value};
-use super::segmented;
 use crate::Random;
 use crate::run::{bytes, int_bytes};
-use weft_core::graph::{DType, Layout, Op, UnaryKind};
+use weft_core::graph::{DType, Op, UnaryKind};
 
 const LAYER: Layer = Layer { epilogue: None, tokens: 3, seqs: 2, ..SMALL };
 
@@ -77,23 +76,4 @@ pub fn convolution(poisoned: bool) -> Fixture {
     }
     data.insert("qkv".to_owned(), bytes(&inputs));
     Fixture::new(format!("convolution, poisoned {poisoned}"), g, data)
-}
-
-/// A projection whose rows are not a whole number of elements apart.
-pub fn slanted_projection() -> Fixture {
-    let layer = segmented::one(3);
-    let mut g = Import::default();
-    let bytes = (layer.channels() * 4 + 2) * 3 + 2;
-    let flat = g.input("x", DType::I8, &[bytes]);
-    let pitch = layer.channels() * 4 + 2;
-    let layout = Layout {
-        dtype: DType::F32,
-        shape: [layer.channels(), 3, 1, 1],
-        strides: [4, pitch, pitch * 3, pitch * 3],
-        offset: 0,
-    };
-    let x = Value { storage: flat.storage, layout };
-    let out = layer.build(&mut g, "", x);
-    g.output("out", out);
-    Fixture::new("a slanted projection", g, crate::run::Data::new())
 }

@@ -2,9 +2,7 @@
 
 use super::extents::{self, fits};
 use super::{Case, Draft, constants, layouts};
-use crate::contract::{
-    Allowed, Attribute, Constant, Constants, Contract, Extent, Port, Quantity, Stride,
-};
+use crate::contract::{Allowed, Attribute, Constant, Constants, Contract, Extent, Port, Quantity, Stride};
 use crate::driver::Why;
 use crate::graph::{DType, Layout, TYPES};
 

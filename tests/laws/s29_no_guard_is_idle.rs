@@ -1,0 +1,228 @@
+//! S29: every guard has a test that notices its absence. Contracts are loosened one constraint at a time; the guards of
+//! the driver are listed with the tests that hold them.
+
+use crate::corpus::plans;
+use crate::near_layouts;
+use std::collections::BTreeSet;
+use weft_core::contract::{ANY_WEIGHT, Constants, Contract, Extent, Port, Stride};
+use weft_core::graph::{DType, Layout};
+use weft_core::plan::Plan;
+use weft_core::rules::FUSED;
+use weft_tests::devices;
+use weft_tests::graphs::misses::{self, offer};
+
+/// A contract with one constraint taken away.
+struct Loose {
+    what: String,
+    contract: Contract,
+}
+
+const EVERY_TYPE: &[DType] =
+    &[DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64, DType::I8, DType::Q8_0];
+
+fn with_port(contract: &Contract, at: usize, change: impl Fn(&mut Port)) -> Contract {
+    let mut ports = contract.ports.to_vec();
+    change(&mut ports[at]);
+    Contract { ports: ports.leak(), ..*contract }
+}
+
+/// Every contract that lacks one of this one's constraints.
+fn loosened(contract: &Contract) -> Vec<Loose> {
+    let mut all = Vec::new();
+    let mut push = |what: String, contract: Contract| all.push(Loose { what, contract });
+    for (at, port) in contract.ports.iter().enumerate() {
+        let name = port.name;
+        if port.dtypes.len() < ANY_WEIGHT.len() {
+            push(format!("type of {name}"), with_port(contract, at, |p| p.dtypes = EVERY_TYPE));
+        }
+        if port.alignment > 1 {
+            push(format!("alignment of {name}"), with_port(contract, at, |p| p.alignment = 1));
+        }
+        if !port.optional {
+            // A port that must be there may be asked for twice; both go.
+            let needs: Vec<_> = contract.needs.iter().filter(|(_, second)| *second != name).copied().collect();
+            let bare = Contract { needs: needs.leak(), ..*contract };
+            push(format!("presence of {name}"), with_port(&bare, at, |p| p.optional = true));
+        }
+        for dim in 0..4 {
+            if port.shape[dim] != Extent::Any {
+                push(format!("extent {dim} of {name}"), with_port(contract, at, |p| p.shape[dim] = Extent::Any));
+            }
+            if port.strides[dim] != Stride::Any {
+                push(format!("stride {dim} of {name}"), with_port(contract, at, |p| p.strides[dim] = Stride::Any));
+            }
+        }
+    }
+    for (at, (first, second)) in contract.needs.iter().enumerate() {
+        let mut needs = contract.needs.to_vec();
+        needs.remove(at);
+        push(format!("{second} beside {first}"), Contract { needs: needs.leak(), ..*contract });
+    }
+    for (at, (extent, port)) in contract.ones.iter().enumerate() {
+        let mut ones = contract.ones.to_vec();
+        ones.remove(at);
+        push(format!("{extent} of one beside {port}"), Contract { ones: ones.leak(), ..*contract });
+    }
+    for (at, symbol) in contract.symbols.iter().enumerate() {
+        let mut symbols = contract.symbols.to_vec();
+        symbols.remove(at);
+        let ones: Vec<_> = contract.ones.iter().filter(|(extent, _)| *extent != symbol.name).copied().collect();
+        let what = format!("range of {}", symbol.name);
+        push(what, Contract { symbols: symbols.leak(), ones: ones.leak(), ..*contract });
+    }
+    for at in 0..contract.attributes.len() {
+        let mut attributes = contract.attributes.to_vec();
+        let gone = attributes.remove(at);
+        push(format!("constant {}", gone.name()), Contract { attributes: attributes.leak(), ..*contract });
+    }
+    all
+}
+
+/// Operands and constants that a contract was asked about.
+#[derive(Clone)]
+struct Asked {
+    operands: Vec<Option<Layout>>,
+    constants: Constants,
+}
+
+impl Asked {
+    /// Whether only the looser contract admits this.
+    fn tells_apart(&self, contract: &Contract, loose: &Contract) -> bool {
+        contract.check(&self.operands, &self.constants).is_err() && loose.check(&self.operands, &self.constants).is_ok()
+    }
+
+    /// Neighbours: one layout, one constant or one shared extent away.
+    fn near(&self, contract: &Contract) -> Vec<Asked> {
+        let mut all = Vec::new();
+        for attribute in contract.attributes {
+            let near = near_layouts::constants(&self.constants, attribute);
+            all.extend(near.into_iter().map(|constants| Asked { constants, ..self.clone() }));
+        }
+        for at in 0..self.operands.len() {
+            let mut with = |operand| {
+                let mut asked = self.clone();
+                asked.operands[at] = operand;
+                all.push(asked);
+            };
+            let Some(layout) = self.operands[at] else {
+                // A port that was left out is bound to something small.
+                with(Layout::packed(DType::I32, [1; 4]));
+                continue;
+            };
+            with(None);
+            near_layouts::layouts(&layout).into_iter().for_each(|(_, near)| with(Some(near)));
+        }
+        let symbols = contract.symbols.iter().map(|symbol| symbol.name);
+        for name in symbols.chain(contract.ones.iter().map(|(extent, _)| *extent)) {
+            all.extend([1, -1, 16].map(|step| self.resized(contract, name, step)));
+        }
+        all
+    }
+
+    /// A named extent changed wherever it occurs, everything packed.
+    fn resized(&self, contract: &Contract, name: &'static str, step: i64) -> Asked {
+        let mut asked = self.clone();
+        for (port, operand) in contract.ports.iter().zip(&mut asked.operands) {
+            let Some(layout) = operand else { continue };
+            for dim in (0..4).filter(|d| port.shape[*d] == Extent::Named(name)) {
+                layout.shape[dim] = layout.shape[dim].saturating_add_signed(step);
+            }
+            (0..4).for_each(|d| layout.strides[d] = layout.packed_stride(d));
+        }
+        asked
+    }
+}
+
+/// Why a constraint cannot be noticed, if that is so: it asks for nothing.
+fn says_nothing(contract: &Contract, what: &str) -> Option<&'static str> {
+    let named = |name: &str| {
+        let occurs = |extent: &Extent| match extent {
+            Extent::Named(n) | Extent::Repeats(n) | Extent::AtLeast(n) => *n == name,
+            Extent::Product(a, b) => *a == name || *b == name,
+            Extent::Any | Extent::Is(_) => false,
+        };
+        contract.ports.iter().flat_map(|port| &port.shape).filter(|extent| occurs(extent)).count()
+    };
+    for port in contract.ports {
+        if !port.optional && what.starts_with(&format!("{} beside ", port.name)) {
+            return Some("the port must be there in any case");
+        }
+        if port.dtypes.is_empty() && what.ends_with(&format!(" of {}", port.name)) && !what.starts_with("type") {
+            return Some("no type is admitted: the port must be left out");
+        }
+        for dim in 0..4 {
+            if what == format!("stride {dim} of {}", port.name) && port.shape[dim] == Extent::Is(1) {
+                return Some("strides of an extent of one are never used");
+            }
+            if let Extent::Named(name) = port.shape[dim]
+                && what == format!("extent {dim} of {}", port.name)
+                && named(name) == 1
+            {
+                return Some("a name that occurs once binds nothing; it is there to be read");
+            }
+        }
+    }
+    if contract.symbols.iter().any(|symbol| what.starts_with(&format!("{} of one beside ", symbol.name))) {
+        return Some("the extent has a range of its own");
+    }
+    let symbol = contract.symbols.iter().find(|s| what == format!("range of {}", s.name))?;
+    (named(symbol.name) == 0).then_some("no port has the extent; the range is shared with a sister kernel")
+}
+
+/// Good operands of every offered variant of a fused kernel: what it was given in the plans of all fixtures.
+fn given(plans: &[Plan], kernel: &str, variant: &str) -> Vec<Asked> {
+    let dispatches = plans.iter().flat_map(|plan| &plan.dispatches);
+    let mut all: Vec<Asked> = Vec::new();
+    for dispatch in dispatches.filter(|d| d.kernel == kernel && d.variant == variant) {
+        let operands: Vec<_> = dispatch.bindings.iter().map(|b| b.map(|b| b.tensor.layout)).collect();
+        let ports = |of: &[Option<Layout>]| of.iter().map(Option::is_some).collect::<Vec<_>>();
+        let alike = all.iter().filter(|asked| ports(&asked.operands) == ports(&operands)).count();
+        if alike < 12 && !all.iter().any(|asked| asked.operands == operands) {
+            all.push(Asked { operands, constants: dispatch.constants.clone() });
+        }
+    }
+    all
+}
+
+/// What the rules of a kernel propose on near misses of their fixtures, in the order of the contract's ports.
+fn proposed(contract: &Contract) -> Vec<Asked> {
+    let mut all = Vec::new();
+    for firing in misses::all().into_iter().filter(|f| f.rule.kernel == contract.kernel) {
+        for miss in firing.misses() {
+            let Ok(claim) = offer(firing.rule, &miss.graph, miss.root).verdict else { continue };
+            let of = |name: &str| claim.operands.iter().find(|(n, _)| *n == name).map(|(_, t)| t.layout);
+            let operands = contract.ports.iter().map(|port| of(port.name)).collect();
+            all.push(Asked { operands, constants: claim.constants });
+        }
+    }
+    all
+}
+
+#[test]
+fn every_constraint_of_a_fused_contract_is_noticed_when_it_is_gone() {
+    let device = devices::cpu(&Default::default());
+    let plans = plans();
+    let fused: BTreeSet<&str> = FUSED.iter().map(|rule| rule.kernel).collect();
+    let (mut constraints, mut by_graphs) = (0, 0);
+    let mut idle = Vec::new();
+    for offer in device.offers().iter().filter(|offer| fused.contains(offer.contract.kernel)) {
+        let contract = offer.contract;
+        let misses = proposed(contract);
+        let given = given(&plans, contract.kernel, offer.variant);
+        assert!(!given.is_empty(), "{}/{} never ran", contract.kernel, offer.variant);
+        let near: Vec<Asked> = given.iter().flat_map(|asked| asked.near(contract)).collect();
+        for Loose { what, contract: loose } in loosened(contract) {
+            if says_nothing(contract, &what).is_some() {
+                continue;
+            }
+            constraints += 1;
+            if misses.iter().any(|asked| asked.tells_apart(contract, &loose)) {
+                by_graphs += 1;
+            } else if !near.iter().any(|asked| asked.tells_apart(contract, &loose)) {
+                idle.push(format!("{}/{}: {what}", contract.kernel, offer.variant));
+            }
+        }
+    }
+    assert!(idle.is_empty(), "nobody notices when these are gone: {idle:#?}");
+    assert!(constraints > 500 && by_graphs > 80, "{constraints} constraints, {by_graphs} noticed by graphs");
+}
