@@ -1,4 +1,4 @@
-//! Models: one file each, which only builds graphs from plain operations. [`ARCHITECTURES`] is the only list.
+//! Models: one file each, which only builds graphs from plain operations. `ARCHITECTURES` is the only list.
 
 mod attention;
 mod error;

@@ -23,7 +23,7 @@ pub fn slanted_projection() -> Fixture {
     let x = Value { storage: flat.storage, layout };
     let out = layer.build(&mut g, "", x);
     g.output("out", out);
-    Fixture::new("a slanted projection", g, Data::new())
+    Fixture::new("a slanted projection", g, layer.data(""))
 }
 
 /// A projection that somebody scales after the convolution has read it and before its tail is kept.
@@ -34,7 +34,7 @@ pub fn changing_projection() -> Fixture {
     let x = g.packed_copy(x);
     let out = layer.build(&mut g, "", x);
     g.output("out", out);
-    let fixture = Fixture::new("a changing projection", g, Data::new());
+    let fixture = Fixture::new("a changing projection", g, layer.data(""));
     let made = changed(&fixture.graph, fixture.node("keep"), &Change::Writer(0)).expect("a legal graph");
     fixture.with("", made.graph)
 }
@@ -58,6 +58,7 @@ pub fn weight_of_its_own_sum() -> Fixture {
     let sum = g.add(a, b);
     let weight = g.unary(UnaryKind::Tanh, sum);
     let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
+    g.label("norm");
     let out = g.mul(norm, weight);
     g.output("out", out);
     Fixture::new("a norm weighted by its own sum", g, Data::new())
@@ -68,6 +69,7 @@ pub fn two_norms_of_one_sum() -> Fixture {
     let mut g = Import::default();
     let (a, b) = (g.input("a", DType::F32, &[16, 3]), g.input("b", DType::F32, &[16, 3]));
     let sum = g.op(Op::Binary { kind: BinaryKind::Add }, &[a, b]);
+    g.label("sum");
     for name in ["first", "second"] {
         let weight = g.weight(name, DType::F32, &[16]);
         let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
@@ -116,7 +118,7 @@ pub fn square_of_a_gate() -> Fixture {
 
 /// Heads of eight, which no register divides.
 pub fn narrow_heads() -> Fixture {
-    Segmented { dim: 8, ..segmented::one(3) }.graph("heads of eight")
+    Segmented { dim: 8, ..segmented::one(3) }.fixture("heads of eight")
 }
 
 /// More key heads than a contract counts.
