@@ -79,3 +79,11 @@ fn a_sequence_that_goes_on_is_not_processed_again() {
         assert_eq!(parts.tokens(), &ids(80)[20..]);
     }
 }
+
+#[test]
+fn a_session_may_move_to_another_thread_and_a_model_may_be_shared() {
+    fn moves<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    moves::<Session>();
+    shared::<weft::Model>();
+}
