@@ -1,5 +1,6 @@
 //! `binary`.
 
+use crate::coverage::Refusal;
 use crate::subject::{Subject, between, values};
 use weft_core::contract::Constant;
 
@@ -10,6 +11,8 @@ pub static SUBJECT: Subject = Subject {
         Some(Constant::Integer(3)) => values([("b", between(0.5, 1.5))]),
         _ => values([]),
     },
+    // The result has the type of its source.
+    shadowed: &[Refusal::Type("out")],
     ..Subject::new("binary")
 };
 

@@ -1,5 +1,6 @@
 //! `copy`.
 
+use crate::coverage::Refusal;
 use crate::subject::{Subject, between, values};
 use weft_core::contract::draw::{Draft, Source};
 use weft_core::graph::DType;
@@ -12,6 +13,8 @@ pub static SUBJECT: Subject = Subject {
         Some(DType::I32) | None => values([]),
         Some(_) => values([("x", between(-100.0, 100.0))]),
     },
+    // The source has the same extents.
+    shadowed: &[Refusal::Extent("out", 2), Refusal::Extent("out", 3)],
     ..Subject::new("copy")
 };
 

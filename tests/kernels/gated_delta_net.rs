@@ -1,6 +1,7 @@
 //! `gated_delta_net` in both forms: states in the result, and states in a pool by segment.
 
 use crate::segments;
+use crate::coverage::Refusal;
 use crate::subject::{Subject, Values, between, is_distinct, values};
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Case, Draft, Source};
@@ -25,6 +26,14 @@ pub static SUBJECT: Subject = Subject {
     },
     leaves_rows,
     single: &[("out", 3)],
+    // In graphs the states go back where they came from.
+    shadowed: &[
+        Refusal::Alignment("state_out"),
+        Refusal::Stride("state_out", 0),
+        Refusal::Stride("state_out", 1),
+        Refusal::Stride("state_out", 2),
+        Refusal::Stride("state_out", 3),
+    ],
     ..Subject::new("gated_delta_net")
 };
 

@@ -2,6 +2,7 @@
 
 use crate::gated_delta_net::{leaves_rows, result, table};
 use crate::segments;
+use crate::coverage::Refusal;
 use crate::subject::{Subject, below, between, is_distinct, values};
 use weft_core::contract::draw::{Draft, Source};
 
@@ -26,6 +27,15 @@ pub static SUBJECT: Subject = Subject {
     },
     leaves_rows,
     single: &[("out", 3)],
+    // In graphs the states go back where they came from; a gather is another rule's.
+    shadowed: &[
+        Refusal::Type("rows"),
+        Refusal::Alignment("state_out"),
+        Refusal::Stride("state_out", 0),
+        Refusal::Stride("state_out", 1),
+        Refusal::Stride("state_out", 2),
+        Refusal::Stride("state_out", 3),
+    ],
     ..Subject::new("gdn_core")
 };
 

@@ -1,10 +1,13 @@
 //! `get_rows`.
 
+use crate::coverage::Refusal;
 use crate::subject::{Subject, below, values};
 
 /// The kernel.
 pub static SUBJECT: Subject = Subject {
     values: |case, _| values([("rows", below(case.layout("table").map_or(1, |table| table.shape[1])))]),
+    // The result has the type of its source.
+    shadowed: &[Refusal::Type("out")],
     ..Subject::new("get_rows")
 };
 

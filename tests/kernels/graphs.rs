@@ -207,6 +207,10 @@ impl Parts<'_> {
     /// Decay and write strength of each head and token, under the shape that the delta net takes.
     fn strengths(&self, import: &mut Import) -> Option<[Value; 2]> {
         let [heads, tokens, seqs, _] = self.port("alpha")?.shape();
+        // Rules find producers by bytes, and name these operands without their unused extents.
+        if heads == 1 || tokens == 0 || (tokens == 1 && seqs > 1) {
+            return None;
+        }
         let sum = import.add(self.port("alpha")?, self.port("dt")?);
         let soft = import.unary(UnaryKind::Softplus, sum);
         let decay = import.mul(soft, self.port("a")?);
@@ -231,10 +235,7 @@ impl Parts<'_> {
     fn gdn_core(&self, import: &mut Import) -> Option<()> {
         let (kept, segmented) = (self.port("state_out"), self.port("segments").is_some());
         let in_place = if segmented { kept == self.port("state") } else { kept.is_none() };
-        let [heads, tokens, seqs, _] = self.port("alpha")?.shape();
-        // The rule names these operands without their unused extents, so a lone head or token would rename the others.
-        let renamed = heads == 1 || (tokens == 1 && seqs > 1);
-        if !in_place || renamed || self.port("rows").is_some() {
+        if !in_place || self.port("rows").is_some() {
             return None;
         }
         let rows = [self.port("q")?, self.port("k")?, self.port("v")?];

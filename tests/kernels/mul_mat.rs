@@ -1,5 +1,6 @@
 //! `mul_mat`.
 
+use crate::coverage::Refusal;
 use crate::subject::{Subject, between, values};
 
 /// The kernel.
@@ -9,6 +10,8 @@ pub static SUBJECT: Subject = Subject {
         Some(out) if out.shape[0] < 16 => values([("weight", between(0.0, 1.0)), ("x", between(0.0, 1.0))]),
         _ => values([]),
     },
+    // The columns have the same extents.
+    shadowed: &[Refusal::Extent("out", 2), Refusal::Extent("out", 3)],
     ..Subject::new("mul_mat")
 };
 

@@ -1,5 +1,6 @@
 //! `rope` in its three kinds.
 
+use crate::coverage::Refusal;
 use crate::subject::{Subject, below, between, values};
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Draft, Source};
@@ -8,6 +9,8 @@ use weft_core::contract::draw::{Draft, Source};
 pub static SUBJECT: Subject = Subject {
     complete,
     values: |_, _| values([("positions", below(5000)), ("divisors", between(0.5, 4.0))]),
+    // The result has the type of its source.
+    shadowed: &[Refusal::Type("out")],
     ..Subject::new("rope")
 };
 

@@ -1,5 +1,6 @@
 //! `scale`.
 
+use crate::coverage::Refusal;
 use crate::subject::{Subject, between, values};
 use weft_core::contract::Constant;
 
@@ -15,6 +16,8 @@ pub static SUBJECT: Subject = Subject {
         Some(Constant::Float(0.0)) => values([("x", between(f64::NAN, f64::NAN))]),
         _ => values([]),
     },
+    // The result has the type of its source.
+    shadowed: &[Refusal::Type("out")],
     ..Subject::new("scale")
 };
 

@@ -1,6 +1,7 @@
 //! What a test knows about a kernel besides its contract: shapes that an operation's rule ties together, and data that
 //! makes sense.
 
+use crate::coverage::Refusal;
 use std::collections::BTreeMap;
 use weft_core::contract::draw::{Case, Draft, Source, StrideClass, class_of};
 use weft_core::contract::{Access, Contract};
@@ -23,6 +24,8 @@ pub struct Subject {
     pub single: &'static [(&'static str, usize)],
     /// Ports whose outer extents are never equal.
     pub unequal: &'static [&'static str],
+    /// Refusals of variants that no graph shows: another port is always refused before.
+    pub shadowed: &'static [Refusal],
 }
 
 impl Subject {
@@ -35,6 +38,7 @@ impl Subject {
             leaves_rows: |case| case.layout("segments").is_some(),
             single: &[],
             unequal: &[],
+            shadowed: &[],
         }
     }
 

@@ -1,5 +1,6 @@
 //! `unary`.
 
+use crate::coverage::Refusal;
 use crate::subject::{Subject, between, values};
 use weft_core::contract::Constant;
 use weft_core::graph::UnaryKind;
@@ -12,6 +13,8 @@ pub static SUBJECT: Subject = Subject {
         }
         _ => values([("x", between(-6.0, 6.0))]),
     },
+    // The result has the type of its source.
+    shadowed: &[Refusal::Type("out")],
     ..Subject::new("unary")
 };
 

@@ -1,4 +1,12 @@
 //! Rules: each fires on its fixture, refuses its near misses for the right reason, and gives what the unfused graph gives.
+mod add_rms_norm;
 mod expect;
+mod gated_norm;
+mod gdn_core;
+mod gdn_core_in_place;
+mod gdn_layer;
 mod inner_values;
 mod near_misses;
+mod norm_rope;
+mod rms_norm_weight;
+mod swiglu;

@@ -12,7 +12,9 @@ mod port;
 
 pub use check::Bound;
 pub use constant::{Constant, Constants};
-pub use port::{ANY_WEIGHT, Access, CACHE, Extent, F32, FLOATS, I32, INDICES, Port, Stride};
+pub use port::{
+    ANY_WEIGHT, Access, CACHE, Extent, F32, FLOATS, I32, INDICES, Port, READABLE, Stride, WRITABLE,
+};
 
 use serde::Serialize;
 

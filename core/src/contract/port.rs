@@ -103,6 +103,22 @@ pub const I32: &[DType] = &[DType::I32];
 /// Types of key and value caches, and of any tensor that rows may be written to.
 pub const CACHE: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::Q8_0, DType::Q4_0];
 
+/// Weights, and i32 for tables of indices.
+pub const READABLE: &[DType] = &with_i32::<{ ANY_WEIGHT.len() + 1 }>(ANY_WEIGHT);
+/// Types that rows may be written as, and i32.
+pub const WRITABLE: &[DType] = &with_i32::<{ CACHE.len() + 1 }>(CACHE);
+
+/// These types after i32.
+const fn with_i32<const N: usize>(types: &[DType]) -> [DType; N] {
+    let mut all = [DType::I32; N];
+    let mut i = 0;
+    while i < types.len() {
+        all[i + 1] = types[i];
+        i += 1;
+    }
+    all
+}
+
 impl Port {
     const fn new(name: &'static str, access: Access, dtypes: &'static [DType]) -> Self {
         Port {

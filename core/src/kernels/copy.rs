@@ -1,33 +1,13 @@
 //! Elements copied in order, converting between types; source and result may differ in shape.
 
 use super::{Call, Kernel, KernelError};
-use crate::contract::{ANY_WEIGHT, CACHE, Contract, Port, Tolerance};
-use crate::graph::DType;
-
-const SOURCES: &[DType] = &const {
-    let mut all = [DType::I32; ANY_WEIGHT.len() + 1];
-    let mut i = 0;
-    while i < ANY_WEIGHT.len() {
-        all[i + 1] = ANY_WEIGHT[i];
-        i += 1;
-    }
-    all
-};
-const RESULTS: &[DType] = &const {
-    let mut all = [DType::I32; CACHE.len() + 1];
-    let mut i = 0;
-    while i < CACHE.len() {
-        all[i + 1] = CACHE[i];
-        i += 1;
-    }
-    all
-};
+use crate::contract::{Contract, Port, READABLE, Tolerance, WRITABLE};
 
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
         tolerance: Tolerance::EXACT,
-        ..Contract::new("copy", &[Port::read("x", SOURCES), Port::write("out", RESULTS)])
+        ..Contract::new("copy", &[Port::read("x", READABLE), Port::write("out", WRITABLE)])
     },
     reference,
 };

@@ -82,18 +82,17 @@ pub(crate) fn store(state: &Operand<'_>, head: u64, plane: u64, matrix: &[f64]) 
     matrix.chunks_exact(dim).enumerate().for_each(|(j, row)| state.put_row([j as u64, head, plane], row));
 }
 
-fn reference(call: &Call<'_>) -> Result<(), KernelError> {
-    let (q, k, v) = (call.port("q")?, call.port("k")?, call.port("v")?);
-    let (gate, beta, state, out) =
-        (call.port("gate")?, call.port("beta")?, call.port("state")?, call.port("out")?);
-    let (map, snapshots) = (call.constants.u32("heads")?, u64::from(call.constants.u32("snapshots")?));
-    let [dim, heads, tokens, seqs] = v.shape();
-    let seq_ratio = seqs / q.shape()[3].max(1);
-    let advance = |matrix: &mut [f64], h: u64, t: u64, s: u64| {
-        let at = [key_head(map, h, heads, q.shape()[1]), t, s / seq_ratio.max(1)];
-        let beta = beta.get([0, h, t, s]);
-        step(matrix, &q.row(at), &k.row(at), &v.row([h, t, s]), &gate.row([h, t, s]), beta)
-    };
+/// Runs `advance(state, head, token, sequence)` over all heads and tokens and puts outputs and states where they belong.
+///
+/// With `segments` states live in the pool `state_out`. Without, outputs and then states go to one flat `out`; sequence s
+/// starts from plane `rows[s]` of `state` if there are `rows`, and its newest state also goes to `state_out` if it is bound.
+pub(crate) fn recur(
+    call: &Call<'_>,
+    advance: impl Fn(&mut [f64], u64, u64, u64) -> Vec<f64>,
+) -> Result<(), KernelError> {
+    let (state, out, kept) = (call.port("state")?, call.port("out")?, call.maybe("state_out"));
+    let snapshots = u64::from(call.constants.u32("snapshots")?);
+    let [dim, heads, tokens, seqs] = call.port("v")?.shape();
     if let Some(table) = call.maybe("segments") {
         let pool = call.port("state_out")?;
         for segment in segments(&table, tokens, pool.shape()[3] / snapshots)? {
@@ -113,24 +112,46 @@ fn reference(call: &Call<'_>) -> Result<(), KernelError> {
         }
         return Ok(());
     }
-    // Outputs and states in one flat result: element e lies at row e / (dim·heads).
     let width = dim * heads;
     let put = |element: u64, value: f64| out.put([element % width, element / width, 0, 0], value);
-    for s in 0..seqs {
-        for h in 0..heads {
-            let mut matrix = load(&state, h, s);
-            for t in 0..tokens {
-                let row = advance(&mut matrix, h, t, s);
-                row.iter()
-                    .enumerate()
-                    .for_each(|(j, value)| put(((s * tokens + t) * heads + h) * dim + j as u64, *value));
-                let plane = tokens - 1 - t;
-                if plane < snapshots {
-                    let base = width * tokens * seqs + ((plane * seqs + s) * heads + h) * dim * dim;
-                    matrix.iter().enumerate().for_each(|(i, value)| put(base + i as u64, *value));
-                }
+    let rows = call.maybe("rows");
+    let planes = state.shape()[3];
+    let from = (0..seqs)
+        .map(|s| rows.map_or(Ok(s), |rows| rows.index_below([s, 0, 0, 0], planes)))
+        .collect::<Result<Vec<_>, _>>()?;
+    // All states are read before any is stored: a permuting `rows` may read what another sequence overwrites.
+    let mut states: Vec<_> =
+        (0..seqs * heads).map(|i| load(&state, i % heads, from[(i / heads) as usize])).collect();
+    for (i, matrix) in (0..).zip(&mut states) {
+        let (h, s) = (i % heads, i / heads);
+        for t in 0..tokens {
+            let row = advance(matrix, h, t, s);
+            row.iter()
+                .enumerate()
+                .for_each(|(j, x)| put(((s * tokens + t) * heads + h) * dim + j as u64, *x));
+            let plane = tokens - 1 - t;
+            if plane < snapshots {
+                let base = width * tokens * seqs + ((plane * seqs + s) * heads + h) * dim * dim;
+                matrix.iter().enumerate().for_each(|(i, x)| put(base + i as u64, *x));
             }
+        }
+        if let Some(kept) = kept {
+            store(&kept, h, s, matrix);
         }
     }
     Ok(())
+}
+
+fn reference(call: &Call<'_>) -> Result<(), KernelError> {
+    let (q, k, v) = (call.port("q")?, call.port("k")?, call.port("v")?);
+    let (gate, beta) = (call.port("gate")?, call.port("beta")?);
+    let map = call.constants.u32("heads")?;
+    let [_, heads, _, seqs] = v.shape();
+    let seq_ratio = seqs / q.shape()[3].max(1);
+    let advance = |matrix: &mut [f64], h: u64, t: u64, s: u64| {
+        let at = [key_head(map, h, heads, q.shape()[1]), t, s / seq_ratio.max(1)];
+        let beta = beta.get([0, h, t, s]);
+        step(matrix, &q.row(at), &k.row(at), &v.row([h, t, s]), &gate.row([h, t, s]), beta)
+    };
+    recur(call, advance)
 }

@@ -4,7 +4,7 @@
 //! state of sequence s is read from the pool at `rows[s]`; with `state_out` and no `segments`, the newest state of each
 //! sequence is stored there too. q, k and v may be slices of one convolution row.
 
-use super::{Call, Kernel, KernelError, gated_delta_net as delta, l2_norm, segments, unary};
+use super::{Call, Kernel, KernelError, gated_delta_net as delta, l2_norm, unary};
 use crate::contract::{
     Attribute, Contract,
     Extent::{Any, Is, Named},
@@ -62,10 +62,9 @@ pub(crate) fn unit(mut row: Vec<f64>, eps: f64, form: u32) -> Vec<f64> {
 fn reference(call: &Call<'_>) -> Result<(), KernelError> {
     let (q, k, v) = (call.port("q")?, call.port("k")?, call.port("v")?);
     let (alpha, dt, a, raw) = (call.port("alpha")?, call.port("dt")?, call.port("a")?, call.port("beta")?);
-    let (state, out, kept) = (call.port("state")?, call.port("out")?, call.maybe("state_out"));
-    let (map, snapshots) = (call.constants.u32("heads")?, u64::from(call.constants.u32("snapshots")?));
+    let map = call.constants.u32("heads")?;
     let (eps, form) = (f64::from(call.constants.f32("eps")?), call.constants.u32("form")?);
-    let [dim, heads, tokens, seqs] = v.shape();
+    let [_, heads, _, seqs] = v.shape();
     let ratio = (seqs / q.shape()[3].max(1)).max(1);
     let advance = |matrix: &mut [f64], h: u64, t: u64, s: u64| {
         let at = [delta::key_head(map, h, heads, q.shape()[1]), t, s / ratio];
@@ -75,54 +74,5 @@ fn reference(call: &Call<'_>) -> Result<(), KernelError> {
         let beta = unary::sigmoid(raw.get([h, t, s, 0]));
         delta::step(matrix, &query, &key, &v.row([h, t, s]), &[gate], beta)
     };
-    if let Some(table) = call.maybe("segments") {
-        let pool = call.port("state_out")?;
-        for segment in segments(&table, tokens, pool.shape()[3] / snapshots)? {
-            let (base, count) = (u64::from(segment.slot) * snapshots, u64::from(segment.count));
-            let from = base + u64::from(segment.plane).min(snapshots - 1);
-            for h in 0..heads {
-                let mut matrix = if segment.fresh {
-                    vec![0.0; (dim * dim) as usize]
-                } else {
-                    delta::load(&state, h, from)
-                };
-                for i in 0..count {
-                    let row = u64::from(segment.row) + i;
-                    out.put_row([h, row, 0], &advance(&mut matrix, h, row, 0));
-                    if count - 1 - i < snapshots {
-                        delta::store(&pool, h, base + count - 1 - i, &matrix);
-                    }
-                }
-            }
-        }
-        return Ok(());
-    }
-    let width = dim * heads;
-    let put = |element: u64, value: f64| out.put([element % width, element / width, 0, 0], value);
-    let rows = call.maybe("rows");
-    let planes = state.shape()[3];
-    let from = (0..seqs)
-        .map(|s| rows.map_or(Ok(s), |rows| rows.index_below([s, 0, 0, 0], planes)))
-        .collect::<Result<Vec<_>, _>>()?;
-    // All states are read before any is stored: a permuting `rows` may read what another sequence overwrites.
-    let mut states: Vec<_> =
-        (0..seqs * heads).map(|i| delta::load(&state, i % heads, from[(i / heads) as usize])).collect();
-    for (i, matrix) in (0..).zip(&mut states) {
-        let (h, s) = (i % heads, i / heads);
-        for t in 0..tokens {
-            let row = advance(matrix, h, t, s);
-            row.iter()
-                .enumerate()
-                .for_each(|(j, x)| put(((s * tokens + t) * heads + h) * dim + j as u64, *x));
-            let plane = tokens - 1 - t;
-            if plane < snapshots {
-                let base = width * tokens * seqs + ((plane * seqs + s) * heads + h) * dim * dim;
-                matrix.iter().enumerate().for_each(|(i, x)| put(base + i as u64, *x));
-            }
-        }
-        if let Some(kept) = kept {
-            delta::store(&kept, h, s, matrix);
-        }
-    }
-    Ok(())
+    delta::recur(call, advance)
 }

@@ -4,22 +4,11 @@
 
 use super::{Call, Kernel, KernelError};
 use crate::contract::{
-    ANY_WEIGHT, Contract,
+    Contract,
     Extent::{Any, Is, Named},
-    INDICES, Port,
+    INDICES, Port, READABLE,
 };
 use crate::graph::DType;
-
-/// Tables of any readable type, and of i32.
-const TABLE: &[DType] = &const {
-    let mut all = [DType::I32; ANY_WEIGHT.len() + 1];
-    let mut i = 0;
-    while i < ANY_WEIGHT.len() {
-        all[i + 1] = ANY_WEIGHT[i];
-        i += 1;
-    }
-    all
-};
 
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
@@ -28,7 +17,7 @@ pub static KERNEL: Kernel = Kernel {
         ..Contract::new(
             "get_rows",
             &[
-                Port::read("table", TABLE).shape([Named("D"), Any, Named("B"), Named("C")]),
+                Port::read("table", READABLE).shape([Named("D"), Any, Named("B"), Named("C")]),
                 Port::read("rows", INDICES).shape([Named("T"), Named("B"), Named("C"), Is(1)]),
                 Port::write("out", &[DType::F32, DType::I32]).shape([
                     Named("D"),
