@@ -1,7 +1,7 @@
 //! `flash_attention` over all cells, and over the cells that a segment sees.
 
 use crate::segments::{self, of_slot};
-use crate::subject::{Subject, Values, is_distinct, values};
+use crate::subject::{Subject, Values, factors, is_distinct, values};
 use std::collections::BTreeMap;
 use weft_core::contract::draw::{Case, Draft, Source};
 use weft_tests::Random;
@@ -27,10 +27,12 @@ fn all(case: &Case, random: &mut Random) -> BTreeMap<&'static str, Values> {
     let excluded = if masks { cells - 1 } else { cells };
     let cache = |port: &str| -> Values {
         let (table, distinct) = (table.clone(), is_distinct(case, port));
-        Box::new(move |[_, cell, _, slot], random| {
+        let mut number = factors(case, "out");
+        Box::new(move |index, random| {
+            let [_, cell, _, slot] = index;
             let seen = |s: weft_core::segment::Segment| cell < u64::from(s.position) + u64::from(s.count);
             let seen = !segmented || of_slot(&table, slot).is_some_and(seen);
-            if (seen && cell != excluded) || !distinct { f64::from(random.unit()) } else { f64::NAN }
+            if (seen && cell != excluded) || !distinct { number(index, random) } else { f64::NAN }
         })
     };
     let hidden = random.below(4);

@@ -1,7 +1,7 @@
 //! `gated_delta_net` in both forms: states in the result, and states in a pool by segment.
 
-use crate::segments;
 use crate::coverage::Refusal;
+use crate::segments;
 use crate::subject::{Subject, Values, between, is_distinct, values};
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Case, Draft, Source};

@@ -1,8 +1,8 @@
 //! `gdn_core` with its state as an operand, gathered from a pool, and in a pool by segment.
 
+use crate::coverage::Refusal;
 use crate::gated_delta_net::{leaves_rows, result, table};
 use crate::segments;
-use crate::coverage::Refusal;
 use crate::subject::{Subject, below, between, is_distinct, values};
 use weft_core::contract::draw::{Draft, Source};
 
@@ -10,8 +10,9 @@ use weft_core::contract::draw::{Draft, Source};
 pub static SUBJECT: Subject = Subject {
     complete,
     values: |case, random| {
-        let (table, snapshots) = table(case, "state", random);
-        let planes = case.layout("state").map_or(1, |state| state.shape[3]);
+        let planes = |port| case.layout(port).map_or(u64::MAX, |pool| pool.shape[3]);
+        let smaller = if planes("state_out") < planes("state") { "state_out" } else { "state" };
+        let (table, snapshots) = table(case, smaller, random);
         let state = if case.layout("segments").is_some() {
             segments::states(&table, snapshots, is_distinct(case, "state"))
         } else {
@@ -19,7 +20,7 @@ pub static SUBJECT: Subject = Subject {
         };
         values([
             ("a", between(-0.5, 0.0)),
-            ("rows", below(planes)),
+            ("rows", below(planes("state"))),
             ("state", state),
             ("state_out", segments::states(&[], snapshots, true)),
             ("segments", segments::words(&table)),
@@ -46,10 +47,11 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
         draft.bind("rows", false);
     }
     result(draft, segmented);
+    // One pool may be larger than the other; without a gather there is one state per sequence.
     let least = if segmented { snapshots * (1 + source.below(3)) } else { draft.extent("S") };
-    let more = if !segmented && draft.is_bound("rows") { source.below(3) } else { 0 };
-    draft.set_open("state", 3, least + more);
-    draft.set_open("state_out", 3, least + if source.one_in(2) { more } else { 0 });
+    let mut more = || if source.one_in(2) { 0 } else { 1 + source.below(3) };
+    draft.set_open("state", 3, least + if segmented || draft.is_bound("rows") { more() } else { 0 });
+    draft.set_open("state_out", 3, least + more());
 }
 
 #[test]

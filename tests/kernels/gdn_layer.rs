@@ -12,7 +12,9 @@ pub static SUBJECT: Subject = Subject {
     values: |case, random| {
         let [_, rows, ..] = case.layout("x").map_or([1; 4], |x| x.shape);
         let [.., slots, _] = case.layout("history").map_or([1; 4], |history| history.shape);
+        let [.., planes] = case.layout("state").map_or([1; 4], |state| state.shape);
         let snapshots = snapshots(case);
+        let slots = slots.min(planes / snapshots);
         let table = segments::table(case, rows, slots, snapshots, random);
         values([
             ("a", between(-0.5, 0.0)),
@@ -36,8 +38,9 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     draft.set_extent("C", draft.extent("D") * (2 * key_heads + heads));
     draft.set_extent("taps", taps);
     draft.set_open("history", 0, taps - 1);
-    draft.set_open("history", 2, slots);
-    draft.set_open("state", 3, slots * u64::from(draft.integer("snapshots")));
+    // One pool may be larger than the other.
+    draft.set_open("history", 2, slots + source.below(2));
+    draft.set_open("state", 3, (slots + source.below(2)) * u64::from(draft.integer("snapshots")));
 }
 
 #[test]

@@ -25,7 +25,14 @@ pub fn graph(case: &Case) -> Option<Graph> {
         Some(Value { layout: values[at].1?, storage: values[case.homes[at]].2 })
     };
     let parts = Parts { case, value: &value };
-    match case.draft.contract.kernel {
+    let kernel = case.draft.contract.kernel;
+    let fused =
+        matches!(kernel, "add_rms_norm" | "gated_norm" | "norm_rope" | "rms_norm" | "gdn_core" | "gdn_layer");
+    // Rules find producers by the bytes that they wrote.
+    if fused && case.operands.iter().flatten().any(Layout::is_empty) {
+        return None;
+    }
+    match kernel {
         "add_rms_norm" => parts.add_rms_norm(&mut import),
         "gated_norm" => parts.gated_norm(&mut import),
         "norm_rope" => parts.norm_rope(&mut import),
@@ -207,8 +214,8 @@ impl Parts<'_> {
     /// Decay and write strength of each head and token, under the shape that the delta net takes.
     fn strengths(&self, import: &mut Import) -> Option<[Value; 2]> {
         let [heads, tokens, seqs, _] = self.port("alpha")?.shape();
-        // Rules find producers by bytes, and name these operands without their unused extents.
-        if heads == 1 || tokens == 0 || (tokens == 1 && seqs > 1) {
+        // Rules name these operands without their unused extents.
+        if heads == 1 || (tokens == 1 && seqs > 1) {
             return None;
         }
         let sum = import.add(self.port("alpha")?, self.port("dt")?);
@@ -252,8 +259,7 @@ impl Parts<'_> {
         let mixed = import.unary(UnaryKind::Silu, mixed);
         let [dim, heads, tokens, _] = self.port("out")?.shape();
         let key_heads = u64::from(self.integer("key_heads"));
-        // A convolution of one tap keeps no history, and nothing then stores it.
-        if mixed.shape()[0] != dim * (2 * key_heads + heads) || history.layout.is_empty() {
+        if mixed.shape()[0] != dim * (2 * key_heads + heads) {
             return None;
         }
         let mut slice = |heads: u64, start: u64| {

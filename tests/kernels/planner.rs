@@ -10,17 +10,16 @@ use crate::subject::Subject;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use weft_core::backend::Offer;
-use weft_core::contract::draw::{self, Case, Wish};
+use weft_core::contract::draw::{self, Case, StrideClass, Wish};
 use weft_core::contract::{Contract, Port};
 use weft_core::driver::{Options, State, Why};
 use weft_tests::Random;
 use weft_tests::run::{self, Data};
 
-/// Graphs that are run besides those that show a new refusal.
-const RUNS: usize = 20;
-/// Drafts at most, and how many without a new refusal are enough.
-const ATTEMPTS: u64 = 4000;
-const PATIENCE: u64 = 1000;
+/// Graphs that are run at least.
+const RUNS: usize = 30;
+/// Drafts before every refusal must have been shown.
+const ATTEMPTS: u64 = 20_000;
 /// Elements of an operand, at most.
 const MOST: u64 = 1 << 12;
 
@@ -38,39 +37,40 @@ impl Subject {
     fn fall_back_on(&self, machine: &'static Machine) {
         let base = &self.reference().contract;
         let all: Vec<&Offer> = offers(self, machine).collect();
-        let mut seen: BTreeSet<(&str, Refusal)> = BTreeSet::new();
-        let (mut runs, mut last) = (0, 0);
-        let sources: Vec<&'static Contract> =
-            all.iter().flat_map(|offer| relaxed(base, offer.contract)).collect();
+        let sources: Vec<Relaxed> = all.iter().map(|offer| Relaxed::new(base, offer.contract)).collect();
+        let of =
+            |at: usize| narrowed(self, base, all[at].contract).into_iter().map(move |refusal| (at, refusal));
+        let mut missing: BTreeSet<(usize, Refusal)> = (0..all.len()).flat_map(of).collect();
+        let mut runs = 0;
         for attempt in 0..ATTEMPTS {
-            if runs >= RUNS && attempt > last + PATIENCE {
+            if runs >= RUNS && missing.is_empty() {
                 break;
             }
             let mut random = Random::named(self.kernel, seed().wrapping_add(attempt << 32 | 1));
-            let contract = sources[attempt as usize % sources.len()];
-            let pair = if random.below(2) == 0 { base.may_alias.first() } else { None };
-            let wish = Wish { alias: pair.copied(), ..Wish::default() };
+            let aim = missing.iter().nth(random.below(missing.len() as u64) as usize);
+            let (contract, mut wish) = match aim {
+                Some((at, refusal)) => sources[*at].towards(refusal, &mut random),
+                None => (all[random.below(all.len() as u64) as usize].contract, Wish::default()),
+            };
+            wish.alias = if random.below(2) == 0 { base.may_alias.first().copied() } else { None };
             let Some(case) = draw_case(self, contract, &wish, MOST, &mut random) else { continue };
             for case in around(&case, base) {
                 let (refusals, chosen) = verdicts(&all, &case);
                 let Some(chosen) = chosen else { continue };
-                let shown: Vec<_> = refusals.iter().map(|(variant, why)| (*variant, Refusal::of(why))).collect();
-                let fresh = shown.iter().any(|refusal| !seen.contains(refusal));
+                let shown: Vec<_> =
+                    refusals.iter().enumerate().map(|(at, why)| (at, Refusal::of(why))).collect();
+                let fresh = shown.iter().any(|refusal| missing.contains(refusal));
                 let place = format!("{}, WEFT_SEED={} attempt {attempt}", self.kernel, seed());
-                if (fresh || runs < RUNS) && self.plans(machine, case, (&refusals, chosen), &place, &mut random) {
-                    seen.extend(shown);
+                if (fresh || runs < RUNS)
+                    && self.plans(machine, case, (&refusals, chosen), &place, &mut random)
+                {
+                    missing.retain(|refusal| !shown.contains(refusal));
                     runs += 1;
-                    last = if fresh { attempt } else { last };
                 }
             }
         }
-        println!("{}: {runs} graphs, {} refusals", self.kernel, seen.len());
-        for offer in all {
-            for refusal in narrowed(self, base, offer.contract) {
-                let shown = seen.contains(&(offer.variant, refusal.clone()));
-                assert!(shown, "{} {}: no graph was refused for {refusal:?}", self.kernel, offer.variant);
-            }
-        }
+        println!("{}: {runs} graphs", self.kernel);
+        assert!(missing.is_empty(), "{}: no graph was refused for {missing:?}", self.kernel);
     }
 
     /// Whether the case is a graph; if so it is planned and run.
@@ -78,7 +78,7 @@ impl Subject {
         &self,
         machine: &Machine,
         case: Case,
-        (refusals, chosen): (&[(&'static str, Why)], &Offer),
+        (refusals, chosen): (&[Why], &Offer),
         place: &str,
         random: &mut Random,
     ) -> bool {
@@ -108,7 +108,7 @@ impl Subject {
         let attempt = plan.trail.iter().find(|attempt| attempt.state == State::Executable { dispatch: 0 });
         let declines = &attempt.expect("an accepted claim").declines;
         let got: Vec<&Why> = declines.iter().map(|decline| &decline.why).collect();
-        let want: Vec<&Why> = refusals.iter().map(|(_, why)| why).collect();
+        let want: Vec<&Why> = refusals.iter().collect();
         assert_eq!(got, want, "{}", shown());
         let after: Vec<Vec<u8>> = bench
             .case
@@ -143,33 +143,75 @@ fn around(case: &Case, base: &'static Contract) -> Vec<Case> {
     all
 }
 
-/// A variant's contract, and versions of it with some of the kernel's own freedom: in extents, and in one port each.
-fn relaxed(base: &'static Contract, narrow: &'static Contract) -> Vec<&'static Contract> {
-    let mut all = vec![narrow];
-    let optional = |(wide, port): (&Port, &Port)| Port { optional: wide.optional, ..*port };
-    let ports: Vec<Port> = base.ports.iter().zip(narrow.ports).map(optional).collect();
-    let shapes = ports.iter().zip(base.ports).map(|(port, wide)| {
-        if port.dtypes.is_empty() { *wide } else { Port { shape: wide.shape, ..*port } }
-    });
-    let shapes: Vec<Port> = shapes.collect();
-    all.push(Box::leak(Box::new(Contract { ports: shapes.leak(), ..*base })));
-    for at in (0..ports.len()).filter(|at| base.ports[*at] != narrow.ports[*at]) {
-        let mut ports = ports.clone();
-        ports[at] = Port { shape: ports[at].shape, ..base.ports[at] };
-        all.push(Box::leak(Box::new(Contract { ports: ports.leak(), ..*narrow })));
+/// A variant's contract, and versions of it with some of the kernel's own freedom.
+struct Relaxed {
+    narrow: &'static Contract,
+    /// In extents, and in what may be left out.
+    shapes: &'static Contract,
+    /// In one port each: types, strides, alignment.
+    ports: Vec<&'static Contract>,
+    /// In one port each and those that may share its bytes.
+    shared: Vec<&'static Contract>,
+}
+
+impl Relaxed {
+    fn new(base: &'static Contract, narrow: &'static Contract) -> Self {
+        let all = || base.ports.iter().zip(narrow.ports);
+        let leak = |ports: Vec<Port>, rest: &Contract| -> &'static Contract {
+            Box::leak(Box::new(Contract { ports: ports.leak(), ..*rest }))
+        };
+        let shape = |(wide, port): (&Port, &Port)| {
+            let (shape, optional) = (wide.shape, wide.optional);
+            if port.dtypes.is_empty() { *wide } else { Port { shape, optional, ..*port } }
+        };
+        let free = |at: usize, shared: bool| {
+            let name = base.ports[at].name;
+            let partner = |(a, b): &(&str, &str), other: &str| {
+                (*a == name && *b == other) || (*b == name && *a == other)
+            };
+            let relax = |(wide, port): (&Port, &Port)| {
+                let partner = shared && base.may_alias.iter().any(|pair| partner(pair, port.name));
+                if partner || port.name == name { Port { shape: port.shape, ..*wide } } else { *port }
+            };
+            leak(all().map(relax).collect(), narrow)
+        };
+        let ports = (0..base.ports.len()).map(|at| free(at, false)).collect();
+        let shared = (0..base.ports.len()).map(|at| free(at, true)).collect();
+        Relaxed { narrow, shapes: leak(all().map(shape).collect(), base), ports, shared }
     }
-    all
+
+    /// A contract and a wish that may lead to a refusal.
+    fn towards(&self, refusal: &Refusal, random: &mut Random) -> (&'static Contract, Wish) {
+        let of = |port: &str| self.narrow.port(port).expect("a port of the contract");
+        let ports = if random.below(2) == 0 { &self.ports } else { &self.shared };
+        match *refusal {
+            Refusal::Stride(port, dim) => {
+                let contract = ports[of(port)];
+                let mut classes = draw::classes(contract, of(port), dim);
+                classes.retain(|class| *class != StrideClass::Packed);
+                let class = if classes.is_empty() { StrideClass::Packed } else { random.pick(&classes) };
+                (contract, Wish { classes: vec![(port, dim, class)], ..Wish::default() })
+            }
+            Refusal::Type(port) | Refusal::Alignment(port) => {
+                let contract = ports[of(port)];
+                let dtypes = vec![(port, random.pick(contract.ports[of(port)].dtypes))];
+                (contract, Wish { dtypes, ..Wish::default() })
+            }
+            Refusal::Extent(..) | Refusal::Symbol(_) | Refusal::Unbound(_) => (self.shapes, Wish::default()),
+            Refusal::Constant(_) | Refusal::Derived(_) => (self.narrow, Wish::default()),
+        }
+    }
 }
 
 /// What each variant says up to the first that admits the case.
-fn verdicts<'o>(offers: &[&'o Offer], case: &Case) -> (Vec<(&'static str, Why)>, Option<&'o Offer>) {
+fn verdicts<'o>(offers: &[&'o Offer], case: &Case) -> (Vec<Why>, Option<&'o Offer>) {
     let mut refusals = Vec::new();
     for offer in offers {
         let mut constants = case.constants.clone();
         let checked = offer.contract.check(&case.operands, &constants).map(|_| ());
         match checked.and_then(|()| offer.contract.derive(&case.operands, &mut constants)) {
             Ok(()) => return (refusals, Some(offer)),
-            Err(why) => refusals.push((offer.variant, why)),
+            Err(why) => refusals.push(why),
         }
     }
     (refusals, None)
@@ -178,7 +220,8 @@ fn verdicts<'o>(offers: &[&'o Offer], case: &Case) -> (Vec<(&'static str, Why)>,
 /// Refusals of a variant that its kernel's own contract does not know, but for those that no graph can show.
 fn narrowed(subject: &Subject, base: &Contract, narrow: &Contract) -> BTreeSet<Refusal> {
     let wide = coverage::refusals(base, subject);
-    let ports = |name| base.port(name).map(|at| (&base.ports[at], &narrow.ports[at])).expect("a port of both");
+    let ports =
+        |name| base.port(name).map(|at| (&base.ports[at], &narrow.ports[at])).expect("a port of both");
     let differs = |refusal: &Refusal| match *refusal {
         Refusal::Type(name) => ports(name).0.dtypes != ports(name).1.dtypes,
         Refusal::Stride(name, dim) => ports(name).0.strides[dim] != ports(name).1.strides[dim],

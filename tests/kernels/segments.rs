@@ -67,7 +67,7 @@ pub fn history(table: &[Segment], distinct: bool) -> Values {
     let table = table.to_vec();
     Box::new(move |[_, _, slot, _], random| {
         let used = !distinct || of_slot(&table, slot).is_some_and(|s| !s.fresh);
-        if used { f64::from(random.unit()) } else { f64::NAN }
+        if used { f64::from(random.unit()) / 4.0 + 0.75 } else { f64::NAN }
     })
 }
 

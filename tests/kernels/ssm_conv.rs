@@ -1,7 +1,7 @@
 //! `ssm_conv` in both forms: over a tensor with its history in front, and over segments with a pool of histories.
 
 use crate::segments;
-use crate::subject::{Subject, is_distinct, values};
+use crate::subject::{Subject, factors, is_distinct, values};
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Draft, Source};
 
@@ -13,7 +13,12 @@ pub static SUBJECT: Subject = Subject {
         let [.., slots, _] = case.layout("history").map_or([1; 4], |history| history.shape);
         let table = segments::table(case, rows, slots, 1, random);
         let history = segments::history(&table, is_distinct(case, "history"));
-        values([("segments", segments::words(&table)), ("history", history)])
+        values([
+            ("x", factors(case, "out")),
+            ("weight", factors(case, "out")),
+            ("segments", segments::words(&table)),
+            ("history", history),
+        ])
     },
     ..Subject::new("ssm_conv")
 };
@@ -21,7 +26,7 @@ pub static SUBJECT: Subject = Subject {
 fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     let (taps, dilation) = (1 + source.below(4), 1 + source.below(3));
     let reach = (taps - 1) * dilation;
-    draft.set_open("weight", 0, taps);
+    draft.set_extent("taps", taps);
     draft.set_constant("dilation", Constant::Integer(dilation as u32));
     let (channels, tokens) = (draft.extent("C"), draft.extent("T"));
     let segmented = draft.is_bound("history");

@@ -58,6 +58,13 @@ pub fn between(low: f64, high: f64) -> Values {
     Box::new(move |_, random| low + (high - low) * (f64::from(random.unit()) + 1.0) / 2.0)
 }
 
+/// Factors of sums that a result's rows are made of. Short rows could lie near zero altogether, where no relative error is
+/// small: their factors are positive.
+pub fn factors(case: &Case, result: &str) -> Values {
+    let width = case.layout(result).map_or(0, |result| result.shape[0]);
+    if width < 16 { between(0.25, 1.0) } else { between(-1.0, 1.0) }
+}
+
 /// Integers from 0 to `limit` − 1.
 pub fn below(limit: u64) -> Values {
     Box::new(move |_, random| random.below(limit) as f64)

@@ -4,8 +4,11 @@ use crate::coverage::Refusal;
 use crate::subject::Subject;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject { // The result has the type of its source.
-    shadowed: &[Refusal::Type("out")], ..Subject::new("swiglu") };
+pub static SUBJECT: Subject = Subject {
+    // The result has the type of its source.
+    shadowed: &[Refusal::Type("out")],
+    ..Subject::new("swiglu")
+};
 
 #[test]
 fn equals_its_reference() {

@@ -3,6 +3,7 @@ mod corpus;
 mod forced;
 mod near_layouts;
 mod padding;
+mod page;
 mod s01_exact_cover;
 mod s02_no_decline_for_others;
 mod s03_a_revoked_claim_gives_back;

@@ -13,7 +13,9 @@ pub fn layouts(layout: &Layout) -> Vec<(String, Layout)> {
     };
     push("offset one byte later".to_owned(), &|l| l.offset += 1);
     push("offset one element later".to_owned(), &|l| l.offset += 4);
-    for dtype in [DType::F16, DType::F32, DType::BF16, DType::F64, DType::I32, DType::I64, DType::I8, DType::Q8_0] {
+    for dtype in
+        [DType::F16, DType::F32, DType::BF16, DType::F64, DType::I32, DType::I64, DType::I8, DType::Q8_0]
+    {
         if dtype != layout.dtype {
             push(format!("{dtype}"), &|l| l.dtype = dtype);
         }
@@ -33,7 +35,9 @@ pub fn layouts(layout: &Layout) -> Vec<(String, Layout)> {
         if layout.shape[dim] > 1 {
             push(format!("stride {dim} one byte more"), &|l| l.strides[dim] += 1);
             push(format!("stride {dim} one element more"), &|l| l.strides[dim] += 4);
-            push(format!("stride {dim} one element less"), &|l| l.strides[dim] = l.strides[dim].saturating_sub(4));
+            push(format!("stride {dim} one element less"), &|l| {
+                l.strides[dim] = l.strides[dim].saturating_sub(4)
+            });
             push(format!("stride {dim} zero"), &|l| l.strides[dim] = 0);
         }
     }
@@ -56,7 +60,9 @@ pub fn constants(good: &Constants, attribute: &Attribute) -> Vec<Constants> {
     };
     let outside: Vec<u32> = match attribute {
         Attribute::Float(_) => Vec::new(),
-        Attribute::Integer(_, low, high) => [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().collect(),
+        Attribute::Integer(_, low, high) => {
+            [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().collect()
+        }
         Attribute::Choice(_, values) => values.iter().max().map(|most| most + 1).into_iter().collect(),
     };
     let mut all: Vec<Constants> = outside.into_iter().map(|v| with(Some(Constant::Integer(v)))).collect();

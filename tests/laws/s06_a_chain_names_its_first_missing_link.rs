@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use weft_core::driver::Why;
 use weft_core::graph::{NodeId, OpKind};
+use weft_tests::devices;
 use weft_tests::graphs::gates::{self, Fault, Link};
 use weft_tests::graphs::misses::{self, STRANGER, offer};
 use weft_tests::graphs::{claims, delta, without};
-use weft_tests::devices;
 
 /// Where the refusal points and what it saw there.
 fn stood(why: &Why) -> Option<OpKind> {
@@ -45,7 +45,9 @@ fn the_first_of_several_missing_links_is_named() {
             .replaced()
             .into_iter()
             .filter(|(link, _)| *link != firing.root)
-            .map(|(link, miss)| (link, offer(firing.rule, &miss.graph, miss.root).verdict.unwrap_err().step.unwrap()))
+            .map(|(link, miss)| {
+                (link, offer(firing.rule, &miss.graph, miss.root).verdict.unwrap_err().step.unwrap())
+            })
             .collect();
         for pair in links.windows(2) {
             let mut graph = (*firing.fixture.graph).clone();

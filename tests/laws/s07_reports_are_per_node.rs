@@ -77,7 +77,8 @@ fn a_rule_that_is_off_is_named_in_the_story_of_its_nodes() {
     let off = weft_tests::graphs::without(&["gdn_core_in_place", "gdn_core"]);
     let plan = fixture.plan(&[devices::reference()], &off).unwrap();
     let node = fixture.node("q_norm");
-    let verdicts: Vec<_> = plan.attempts(node).map(|a| (a.rule, a.declines.first().map(|d| &d.why))).collect();
+    let verdicts: Vec<_> =
+        plan.attempts(node).map(|a| (a.rule, a.declines.first().map(|d| &d.why))).collect();
     let disabled = Some(&Why::Disabled);
     assert_eq!(verdicts, [("gdn_core_in_place", disabled), ("gdn_core", disabled), ("single", None)]);
 }

@@ -49,9 +49,8 @@ fn on_every_device(fixture: &Fixture) -> usize {
 #[test]
 fn the_true_row_has_the_published_strides() {
     let fixture = TRUE_SIZE.graph();
-    let result = |label: &str| -> Tensor {
-        *fixture.graph.tensor(fixture.graph.node(fixture.node(label)).results[0])
-    };
+    let result =
+        |label: &str| -> Tensor { *fixture.graph.tensor(fixture.graph.node(fixture.node(label)).results[0]) };
     let (q, k, v) = (result("q"), result("k"), result("v"));
     assert_eq!((q.shape(), k.shape(), v.shape()), ([128, 16, 512, 1], [128, 16, 512, 1], [128, 48, 512, 1]));
     for (slice, offset) in [(q, 0), (k, 8192), (v, 16384)] {
@@ -66,7 +65,8 @@ fn the_true_row_has_the_published_strides() {
 
 /// What a plan binds at the ports of its delta net dispatch.
 fn bound(plan: &Plan, port: &str) -> Option<Tensor> {
-    let net = plan.dispatches.iter().find(|d| d.kernel.starts_with("gdn") || d.kernel == "gated_delta_net")?;
+    let net =
+        plan.dispatches.iter().find(|d| d.kernel.starts_with("gdn") || d.kernel == "gated_delta_net")?;
     net.bindings.iter().flatten().find(|b| b.port == port).map(|b| b.tensor)
 }
 
@@ -81,7 +81,11 @@ fn the_true_layer_and_its_variants_are_fused_as_they_lie() {
         if known {
             let pitch = layer.pitch() * 4;
             let q = bound(&plan, "q").unwrap();
-            assert_eq!(q.layout.strides, [4, 512, pitch, pitch * layer.tokens], "{name}: bound without a copy");
+            assert_eq!(
+                q.layout.strides,
+                [4, 512, pitch, pitch * layer.tokens],
+                "{name}: bound without a copy"
+            );
             assert_eq!(bound(&plan, "v").unwrap().layout.offset, layer.base * 4 + 16384, "{name}");
         }
         assert!(plan.dispatches.iter().all(|d| d.kernel != "copy" || d.rule == "single"), "{name}");

@@ -60,7 +60,8 @@ fn a_layout_one_step_off_is_refused_by_the_field_that_is_off() {
                     operands[at] = Some(layout);
                     if let Err(why) = offer.contract.check(&operands, &constants) {
                         refused += 1;
-                        let named = names(&why, port.name) || offer.contract.check(&good, &constants).is_err();
+                        let named =
+                            names(&why, port.name) || offer.contract.check(&good, &constants).is_err();
                         assert!(named, "{} of {}/{}: {why:?}", what, dispatch.kernel, offer.variant);
                     }
                 }
@@ -99,7 +100,9 @@ fn strides_are_counted_in_elements(contract: &Contract, dispatch: &Dispatch) {
 #[test]
 fn rule_files_hold_no_limits_types_or_alignments() {
     for file in sources::under("core/src/rules").into_iter().filter(|f| !f.name.ends_with("single.rs")) {
-        for word in ["is_multiple_of", ">=", "<=", "DType", "align", "% ", "MultipleOf", "Tolerance", "backend"] {
+        for word in
+            ["is_multiple_of", ">=", "<=", "DType", "align", "% ", "MultipleOf", "Tolerance", "backend"]
+        {
             assert!(!file.code.contains(word), "{}: {word}", file.name);
         }
     }

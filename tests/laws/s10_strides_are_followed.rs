@@ -15,7 +15,8 @@ fn options(off: &[&str]) -> Options {
 
 #[test]
 fn gaps_around_every_operand_are_neither_read_nor_written() {
-    for Firing { rule, fixture, .. } in misses::all().into_iter().filter(|f| !f.rule.name.starts_with("gdn")) {
+    for Firing { rule, fixture, .. } in misses::all().into_iter().filter(|f| !f.rule.name.starts_with("gdn"))
+    {
         for (gap, base) in [(1, 0), (4, 8), (7, 3)] {
             let padded = padded(&fixture, gap, base);
             let want = interpret(&padded.graph, &padded.filled(1)).unwrap();
@@ -36,8 +37,10 @@ fn gaps_around_every_operand_are_neither_read_nor_written() {
 fn gaps_of_the_convolution_row_are_not_read() {
     for (base, pad) in [(0, 1), (5, 0), (4, 4), (3, 9)] {
         for seqs in [1, 2] {
-            let plain = Layer { base, pad, seqs, ..SMALL }.fixture(format!("base {base}, pad {pad}, S {seqs}"));
-            let segments = segmented::Segmented { pad, ..segmented::one(6) }.fixture(format!("segmented, pad {pad}"));
+            let plain =
+                Layer { base, pad, seqs, ..SMALL }.fixture(format!("base {base}, pad {pad}, S {seqs}"));
+            let segments =
+                segmented::Segmented { pad, ..segmented::one(6) }.fixture(format!("segmented, pad {pad}"));
             for fixture in [plain, segments] {
                 let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
                 for device in devices::found() {

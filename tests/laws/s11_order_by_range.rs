@@ -2,13 +2,15 @@
 
 use weft_core::contract::Tolerance;
 use weft_core::driver::Options;
-use weft_core::graph::{Dependencies, Op};
+use weft_core::graph::{DType, Dependencies, Op};
 use weft_tests::devices;
 use weft_tests::graphs::casts::{self, Cast};
 use weft_tests::graphs::edit::shuffled;
+use weft_tests::graphs::import::Import;
 use weft_tests::graphs::random::program;
-use weft_tests::graphs::{catalog, same, sharing, without};
+use weft_tests::graphs::{Fixture, catalog, same, sharing, without};
 use weft_tests::naive::interpret;
+use weft_tests::run::Data;
 use weft_tests::{Random, graphs};
 
 const PROGRAMS: u64 = 300;
@@ -80,6 +82,18 @@ fn a_copy_into_its_own_result_schedules_in_one_pass() {
     let plan = fixture.plan(&[devices::reference()], &Options::default()).unwrap();
     assert!(plan.revoked.is_empty());
     assert_eq!(graphs::claims(&plan, "gdn_core_in_place"), 1, "the layer behind the cast is fused");
+}
+
+#[test]
+fn a_copy_between_ranges_that_overlap_is_refused_with_the_reason() {
+    let mut g = Import::default();
+    let buffer = g.state("buffer", DType::F32, &[4, 6]);
+    let (source, target) = (g.slice(buffer, 1, 0, 4), g.slice(buffer, 1, 1, 4));
+    g.op(Op::Copy, &[source, target]);
+    g.label("shift");
+    let fixture = Fixture::new("a shift in place", g, Data::new());
+    let error = fixture.plan(&[devices::reference()], &Options::default()).unwrap_err();
+    assert!(error.to_string().contains(r#"Overlap { a: "out", b: "x" }"#), "{error}");
 }
 
 #[test]

@@ -67,7 +67,8 @@ fn a_match_gets_the_value_of_an_elided_view_as_an_alias() {
     for fixture in catalog::layers().into_iter().filter(|f| !f.name.contains("T 51")) {
         let bare = fixture.with("without views", folded(&fixture.graph, |_| true));
         let exact = |off: &[&str]| Options { exact: true, ..without(off) };
-        let (got, want) = (bare.run(&device, &exact(&[])).unwrap(), fixture.run(&device, &exact(&["*"])).unwrap());
+        let (got, want) =
+            (bare.run(&device, &exact(&[])).unwrap(), fixture.run(&device, &exact(&["*"])).unwrap());
         same::check(&bare.graph, &got, &want, same::tolerance(&want.plan))
             .unwrap_or_else(|e| panic!("{}: {e}", bare.name));
     }

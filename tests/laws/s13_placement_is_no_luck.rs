@@ -17,7 +17,8 @@ use weft_tests::{Random, devices};
 /// Two devices with memories of their own. Away from home, states hold NaN until somebody brings them.
 fn pair(inner: &Arc<dyn Backend>, fixture: &Fixture) -> [Arc<dyn Backend>; 2] {
     let home = Faulty::around(Arc::clone(inner)).named("cpu0").shared();
-    let away = Faulty::around(Arc::clone(inner)).named("cpu1").forgetting(same::states(&fixture.graph)).shared();
+    let away =
+        Faulty::around(Arc::clone(inner)).named("cpu1").forgetting(same::states(&fixture.graph)).shared();
     [home, away]
 }
 
@@ -51,7 +52,8 @@ fn a_cut_at_any_node_changes_nothing() {
                 let what = format!("{}, cut at {cut}, first on {first}", fixture.name);
                 let options = placed(placement, &["*"]);
                 let got = fixture.run(&devices, &options).unwrap_or_else(|e| panic!("{what}: {e}"));
-                same::check(&fixture.graph, &got, &want, Tolerance::EXACT).unwrap_or_else(|e| panic!("{what}: {e}"));
+                same::check(&fixture.graph, &got, &want, Tolerance::EXACT)
+                    .unwrap_or_else(|e| panic!("{what}: {e}"));
             }
         }
     }
@@ -67,10 +69,13 @@ fn a_cut_at_any_node_leaves_fused_claims_right() {
         for cut in 0..=count {
             let placement = (0..count).map(|node| usize::from(node >= cut)).collect();
             let what = format!("{}, cut at {cut}", fixture.name);
-            let got = fixture.run(&devices, &placed(placement, &[])).unwrap_or_else(|e| panic!("{what}: {e}"));
-            let apart = got.plan.dispatches.iter().all(|d| {
-                d.nodes.iter().all(|node| (node.index() >= cut) == (d.device == 1))
-            });
+            let got =
+                fixture.run(&devices, &placed(placement, &[])).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let apart = got
+                .plan
+                .dispatches
+                .iter()
+                .all(|d| d.nodes.iter().all(|node| (node.index() >= cut) == (d.device == 1)));
             assert!(apart, "{what}: a claim spans the cut");
             let tolerance = same::tolerance(&got.plan);
             same::check(&fixture.graph, &got, &want, tolerance).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -122,9 +127,37 @@ fn random_placements_of_random_programs_change_nothing() {
             let mut random = Random::named("placement", seed * 8 + round);
             let placement = fixture.graph.node_ids().map(|_| random.below(2) as usize).collect();
             let what = format!("program {seed}, placement {round}");
-            let got = fixture.run(&devices, &placed(placement, &["*"])).unwrap_or_else(|e| panic!("{what}: {e}"));
-            same::check(&fixture.graph, &got, &want, Tolerance::EXACT).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let got =
+                fixture.run(&devices, &placed(placement, &["*"])).unwrap_or_else(|e| panic!("{what}: {e}"));
+            same::check(&fixture.graph, &got, &want, Tolerance::EXACT)
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
         }
+    }
+}
+
+#[test]
+fn random_programs_on_three_devices_with_rules_on_change_nothing() {
+    let tuned = devices::cpu(&Default::default());
+    for seed in 100..200 {
+        let fixture = program(seed, 50);
+        let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
+        let [home, away] = pair(&tuned, &fixture);
+        let states = same::states(&fixture.graph);
+        let third = Faulty::around(Arc::clone(&tuned)).named("cpu2").forgetting(states).shared();
+        let mut random = Random(seed);
+        // Stretches of several nodes, so that claims fit between two cuts.
+        let mut device = 0;
+        let mut place = |_| {
+            if random.below(6) == 0 {
+                device = random.below(3) as usize;
+            }
+            device
+        };
+        let placement = fixture.graph.node_ids().map(&mut place).collect();
+        let devices = [home, away, third];
+        let got = fixture.run(&devices, &placed(placement, &[])).unwrap_or_else(|e| panic!("{seed}: {e}"));
+        let tolerance = same::tolerance(&got.plan);
+        same::check(&fixture.graph, &got, &want, tolerance).unwrap_or_else(|e| panic!("{seed}: {e}"));
     }
 }
 

@@ -60,7 +60,8 @@ fn the_mask_chain_is_covered_by_plain_kernels_in_half_precision() {
 fn small_graphs_give_what_the_interpreter_gives_under_every_option() {
     for fixture in masks::all() {
         let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
-        let options = [&[][..], &["gdn_core_in_place"], &["gdn_core_in_place", "gdn_core"], &["norm_rope"], &["*"]];
+        let options =
+            [&[][..], &["gdn_core_in_place"], &["gdn_core_in_place", "gdn_core"], &["norm_rope"], &["*"]];
         for device in devices::found() {
             for off in options {
                 let options = Options { exact: true, ..without(off) };

@@ -98,7 +98,11 @@ fn a_matcher_that_loses_its_claim_over_an_elided_view_leaves_the_norms_uncovered
     assert_eq!(cover(&HashSet::new()), Ok(()), "with every view in place nobody notices");
     let gate = HashSet::from([fixture.node("gate_reshape")]);
     let norms = [fixture.node("q_norm"), fixture.node("k_norm")];
-    assert_eq!(cover(&gate), Err(norms.map(|norm| (norm, 0)).to_vec()), "one alias elided, and the norms are lost");
+    assert_eq!(
+        cover(&gate),
+        Err(norms.map(|norm| (norm, 0)).to_vec()),
+        "one alias elided, and the norms are lost"
+    );
     // The planner itself does not care.
     let bare = fixture.with("without views", folded(&fixture.graph, |_| true));
     let plan = bare.plan(&[devices::reference()], &without(&[])).unwrap();
@@ -108,8 +112,12 @@ fn a_matcher_that_loses_its_claim_over_an_elided_view_leaves_the_norms_uncovered
 #[test]
 fn a_plain_norm_that_stands_aside_leaves_nobody_once_the_rules_are_off() {
     let fixture = delta::SMALL.fixture("layer");
-    let aside = Faulty::around(devices::reference()).without(|offer| offer.contract.kernel == "l2_norm").shared();
-    assert!(fixture.plan(&[std::sync::Arc::clone(&aside)], &without(&[])).is_ok(), "as long as a rule takes them");
+    let aside =
+        Faulty::around(devices::reference()).without(|offer| offer.contract.kernel == "l2_norm").shared();
+    assert!(
+        fixture.plan(&[std::sync::Arc::clone(&aside)], &without(&[])).is_ok(),
+        "as long as a rule takes them"
+    );
     let off = without(&["gdn_core"]);
     assert!(matches!(fixture.plan(&[aside], &off), Err(PlanError::Uncovered(_))));
     assert!(fixture.plan(&[devices::reference()], &off).is_ok());
@@ -151,7 +159,9 @@ fn a_walk_that_looks_through_every_view_computes_something_else() {
         for node in claim.nodes.clone() {
             for index in 0..firing.fixture.graph.node(node).sources.len() {
                 for what in [Between::Turned, Between::Repeated] {
-                    let Some(made) = changed(&firing.fixture.graph, node, &Change::Via(index, what)) else { continue };
+                    let Some(made) = changed(&firing.fixture.graph, node, &Change::Via(index, what)) else {
+                        continue;
+                    };
                     let inner = |id: &NodeId| made.graph.nodes[id.index()].op != Op::View;
                     let source = firing.fixture.graph.node(node).sources[index].unwrap();
                     let scene = Scene::new(&firing.fixture.graph);

@@ -28,7 +28,8 @@ fn every_rule_but_those_for_imported_graphs_fires_in_some_model() {
     let device = [devices::cpu(&Default::default())];
     let mut fired = BTreeSet::new();
     for (arch, size) in MODELS {
-        let plan = plan_for(&graph(&described(arch, size), &ubatch(7)), &device, &Options::default()).unwrap();
+        let plan =
+            plan_for(&graph(&described(arch, size), &ubatch(7)), &device, &Options::default()).unwrap();
         fired.extend(plan.dispatches.iter().map(|d| d.rule));
     }
     let never: Vec<&str> = FUSED.iter().map(|r| r.name).filter(|name| !fired.contains(name)).collect();
@@ -97,11 +98,14 @@ fn constraints(contract: &Contract) -> BTreeSet<&'static str> {
 #[test]
 fn every_stride_class_of_the_offered_contracts_is_met_by_the_fixtures() {
     let device = devices::cpu(&Default::default());
-    let offered: BTreeSet<&str> = device.offers().iter().flat_map(|offer| constraints(offer.contract)).collect();
+    let offered: BTreeSet<&str> =
+        device.offers().iter().flat_map(|offer| constraints(offer.contract)).collect();
     let used: BTreeSet<&str> = plans()
         .iter()
         .flat_map(|plan| plan.dispatches.iter())
-        .filter_map(|d| device.offers().iter().find(|o| o.contract.kernel == d.kernel && o.variant == d.variant))
+        .filter_map(|d| {
+            device.offers().iter().find(|o| o.contract.kernel == d.kernel && o.variant == d.variant)
+        })
         .flat_map(|offer| constraints(offer.contract))
         .collect();
     assert_eq!(used, offered);

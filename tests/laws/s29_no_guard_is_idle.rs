@@ -5,7 +5,7 @@ use crate::corpus::plans;
 use crate::forced::{forced, rule, survives};
 use crate::near_layouts;
 use std::collections::BTreeSet;
-use weft_core::contract::{ANY_WEIGHT, Constants, Contract, Extent, Port, Stride};
+use weft_core::contract::{ANY_WEIGHT, Allowed, Constants, Contract, Extent, Port, Stride};
 use weft_core::driver::{self, Scene, Why};
 use weft_core::graph::{DType, Layout, NodeId, OpKind};
 use weft_core::plan::Plan;
@@ -45,16 +45,23 @@ fn loosened(contract: &Contract) -> Vec<Loose> {
         }
         if !port.optional {
             // A port that must be there may be asked for twice; both go.
-            let needs: Vec<_> = contract.needs.iter().filter(|(_, second)| *second != name).copied().collect();
+            let needs: Vec<_> =
+                contract.needs.iter().filter(|(_, second)| *second != name).copied().collect();
             let bare = Contract { needs: needs.leak(), ..*contract };
             push(format!("presence of {name}"), with_port(&bare, at, |p| p.optional = true));
         }
         for dim in 0..4 {
             if port.shape[dim] != Extent::Any {
-                push(format!("extent {dim} of {name}"), with_port(contract, at, |p| p.shape[dim] = Extent::Any));
+                push(
+                    format!("extent {dim} of {name}"),
+                    with_port(contract, at, |p| p.shape[dim] = Extent::Any),
+                );
             }
             if port.strides[dim] != Stride::Any {
-                push(format!("stride {dim} of {name}"), with_port(contract, at, |p| p.strides[dim] = Stride::Any));
+                push(
+                    format!("stride {dim} of {name}"),
+                    with_port(contract, at, |p| p.strides[dim] = Stride::Any),
+                );
             }
         }
     }
@@ -71,8 +78,9 @@ fn loosened(contract: &Contract) -> Vec<Loose> {
     for (at, symbol) in contract.symbols.iter().enumerate() {
         let mut symbols = contract.symbols.to_vec();
         symbols.remove(at);
-        let ones: Vec<_> = contract.ones.iter().filter(|(extent, _)| *extent != symbol.name).copied().collect();
-        let what = format!("range of {}", symbol.name);
+        let ones: Vec<_> =
+            contract.ones.iter().filter(|(extent, _)| *extent != symbol.name).copied().collect();
+        let what = format!("range {at} of {}", symbol.name);
         push(what, Contract { symbols: symbols.leak(), ones: ones.leak(), ..*contract });
     }
     for at in 0..contract.attributes.len() {
@@ -93,7 +101,8 @@ struct Asked {
 impl Asked {
     /// Whether only the looser contract admits this.
     fn tells_apart(&self, contract: &Contract, loose: &Contract) -> bool {
-        contract.check(&self.operands, &self.constants).is_err() && loose.check(&self.operands, &self.constants).is_ok()
+        contract.check(&self.operands, &self.constants).is_err()
+            && loose.check(&self.operands, &self.constants).is_ok()
     }
 
     /// Neighbours: one layout, one constant or one shared extent away.
@@ -117,24 +126,44 @@ impl Asked {
             with(None);
             near_layouts::layouts(&layout).into_iter().for_each(|(_, near)| with(Some(near)));
         }
-        let symbols = contract.symbols.iter().map(|symbol| symbol.name);
-        for name in symbols.chain(contract.ones.iter().map(|(extent, _)| *extent)) {
-            all.extend([1, -1, 16].map(|step| self.resized(contract, name, step)));
+        for symbol in contract.symbols {
+            let outside = outside(&symbol.allowed);
+            all.extend(outside.into_iter().map(|extent| self.resized(contract, symbol.name, extent)));
         }
+        all.extend(contract.ones.iter().map(|(extent, _)| self.resized(contract, extent, 2)));
         all
     }
 
     /// A named extent changed wherever it occurs, everything packed.
-    fn resized(&self, contract: &Contract, name: &'static str, step: i64) -> Asked {
+    fn resized(&self, contract: &Contract, name: &'static str, extent: u64) -> Asked {
         let mut asked = self.clone();
         for (port, operand) in contract.ports.iter().zip(&mut asked.operands) {
             let Some(layout) = operand else { continue };
             for dim in (0..4).filter(|d| port.shape[*d] == Extent::Named(name)) {
-                layout.shape[dim] = layout.shape[dim].saturating_add_signed(step);
+                layout.shape[dim] = extent;
             }
             (0..4).for_each(|d| layout.strides[d] = layout.packed_stride(d));
         }
         asked
+    }
+}
+
+/// Extents just outside a range.
+fn outside(range: &Allowed) -> Vec<u64> {
+    match range {
+        Allowed::Between(low, high) => vec![low.saturating_sub(1), high + 1],
+        Allowed::MultipleOf(step, most) => vec![step + 1, most + step],
+        Allowed::OneOf(values) => values.iter().map(|value| value + 1).collect(),
+        Allowed::DivisorOf(_) => (2..20).collect(),
+    }
+}
+
+fn inside(range: &Allowed, extent: u64) -> bool {
+    match range {
+        Allowed::Between(low, high) => (*low..=*high).contains(&extent),
+        Allowed::MultipleOf(step, most) => extent > 0 && extent.is_multiple_of(*step) && extent <= *most,
+        Allowed::OneOf(values) => values.contains(&extent),
+        Allowed::DivisorOf(_) => true,
     }
 }
 
@@ -152,7 +181,10 @@ fn says_nothing(contract: &Contract, what: &str) -> Option<&'static str> {
         if !port.optional && what.starts_with(&format!("{} beside ", port.name)) {
             return Some("the port must be there in any case");
         }
-        if port.dtypes.is_empty() && what.ends_with(&format!(" of {}", port.name)) && !what.starts_with("type") {
+        if port.dtypes.is_empty()
+            && what.ends_with(&format!(" of {}", port.name))
+            && !what.starts_with("type")
+        {
             return Some("no type is admitted: the port must be left out");
         }
         for dim in 0..4 {
@@ -170,8 +202,17 @@ fn says_nothing(contract: &Contract, what: &str) -> Option<&'static str> {
     if contract.symbols.iter().any(|symbol| what.starts_with(&format!("{} of one beside ", symbol.name))) {
         return Some("the extent has a range of its own");
     }
-    let symbol = contract.symbols.iter().find(|s| what == format!("range of {}", s.name))?;
-    (named(symbol.name) == 0).then_some("no port has the extent; the range is shared with a sister kernel")
+    let symbols = || contract.symbols.iter().enumerate();
+    let (at, symbol) = symbols().find(|(at, s)| what == format!("range {at} of {}", s.name))?;
+    if named(symbol.name) == 0 {
+        return Some("no port has the extent; the range is shared with a sister kernel");
+    }
+    let admitted = |extent: &u64| {
+        let others = symbols().filter(|(other, s)| *other != at && s.name == symbol.name);
+        others.map(|(_, s)| s).all(|s| inside(&s.allowed, *extent))
+    };
+    let apart = outside(&symbol.allowed).iter().any(admitted);
+    (!apart).then_some("a narrower range of the same extent stands beside it")
 }
 
 /// Good operands of every offered variant of a fused kernel: what it was given in the plans of all fixtures.
@@ -256,7 +297,12 @@ fn guards() -> Vec<Guard> {
             rule: "gdn_core_in_place",
             root: "net",
         },
-        Guard { reason: "Between", fixture: odd::weight_of_its_own_sum(), rule: "add_rms_norm", root: "norm" },
+        Guard {
+            reason: "Between",
+            fixture: odd::weight_of_its_own_sum(),
+            rule: "add_rms_norm",
+            root: "norm",
+        },
         Guard { reason: "OwnResult", fixture: odd::square_of_a_gate(), rule: "swiglu", root: "act" },
         Guard { reason: "InputUnbound", fixture: odd::changing_projection(), rule: "gdn_layer", root: "net" },
         Guard { reason: "Overlap", fixture: odd::product_over_its_gate(), rule: "swiglu", root: "act" },
@@ -292,19 +338,31 @@ fn a_node_claimed_twice_is_found_by_the_cover_check() {
 
 /// Guards outside the driver, and the tests that fail without them.
 const HELD_BY: [(&str, &str); 16] = [
-    ("a view between two links shows the whole value", "a_walk_that_looks_through_every_view_computes_something_else"),
+    (
+        "a view between two links shows the whole value",
+        "a_walk_that_looks_through_every_view_computes_something_else",
+    ),
     ("a reader takes the whole value", "views_that_rearrange_inner_values_are_seen"),
     ("copied states are the newest, in order", "a_turned_copy_of_states_is_not_the_states"),
     ("a node that is two links counts once", "one_norm_may_serve_as_query_and_as_key"),
-    ("a scatter shows the bytes it keeps", "a_driver_that_forgets_what_a_scatter_keeps_computes_something_else"),
+    (
+        "a scatter shows the bytes it keeps",
+        "a_driver_that_forgets_what_a_scatter_keeps_computes_something_else",
+    ),
     ("outputs are not overwritten", "an_output_is_what_its_version_says"),
-    ("order follows ranges and versions", "unfused_random_programs_equal_the_sequential_interpreter_bit_for_bit"),
+    (
+        "order follows ranges and versions",
+        "unfused_random_programs_equal_the_sequential_interpreter_bit_for_bit",
+    ),
     ("the list's order does not count", "the_order_of_the_node_list_does_not_matter"),
     ("disjoint ranges are not ordered", "sequences_at_interleaved_ranges_do_not_wait_for_each_other"),
     ("a fused claim stays on one device", "a_cut_at_any_node_leaves_fused_claims_right"),
     ("copies at splits bring what is read later", "a_cut_at_any_node_changes_nothing"),
     ("views do not choose a device", "views_never_cause_a_cut"),
-    ("a failed dispatch is not claimed again", "a_rule_whose_dispatch_never_builds_is_given_back_and_the_reason_kept"),
+    (
+        "a failed dispatch is not claimed again",
+        "a_rule_whose_dispatch_never_builds_is_given_back_and_the_reason_kept",
+    ),
     ("other failures are not retried", "another_failure_than_one_dispatch_is_not_retried"),
     ("exactness leaves fast variants out", "every_reason_is_given_by_some_near_miss"),
     ("each node is covered once", "a_claim_deleted_from_a_good_plan_leaves_exactly_its_nodes_uncovered"),
@@ -313,7 +371,8 @@ const HELD_BY: [(&str, &str); 16] = [
 #[test]
 fn the_tests_that_hold_the_other_guards_exist() {
     let folders = ["tests/laws", "tests/rules", "tests/plans"];
-    let code: String = folders.iter().flat_map(|folder| sources::under(folder)).map(|file| file.code).collect();
+    let code: String =
+        folders.iter().flat_map(|folder| sources::under(folder)).map(|file| file.code).collect();
     for (guard, test) in HELD_BY {
         assert!(code.contains(&format!("fn {test}()")), "{guard}: no test is called {test}");
     }

@@ -1,1 +1,6 @@
-//! Plans: recorded hashes and counts, memory, and the graph of the failure that weft grew from.
+//! Plans: recorded hashes and counts, memory, barriers, and the graph of the failure that weft grew from.
+mod barriers;
+mod first_failure;
+mod hashes;
+mod memory;
+mod recorded;

@@ -80,15 +80,22 @@ fn declines_what_stands_between() {
     let patched = near(&fixture(), "norm", Change::Patch(0));
     refuses(&patched, RULE, "norm", |why| matches!(why, Why::ManyWriters { source: 0, .. }));
     let copied = near(&fixture(), "weighted", Change::Via(0, Between::Copy));
-    refuses(&copied, RULE, "norm", |why| {
-        matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found == &[OpKind::Cast])
-    });
+    refuses(
+        &copied,
+        RULE,
+        "norm",
+        |why| matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found == &[OpKind::Cast]),
+    );
 }
 
 #[test]
 fn declines_when_the_norm_is_wanted_by_somebody_else() {
-    refuses(&near(&fixture(), "norm", Change::Reader), RULE, "norm", |why| matches!(why, Why::Escapes { .. }));
-    refuses(&near(&fixture(), "norm", Change::Output), RULE, "norm", |why| matches!(why, Why::IsOutput { .. }));
+    refuses(&near(&fixture(), "norm", Change::Reader), RULE, "norm", |why| {
+        matches!(why, Why::Escapes { .. })
+    });
+    refuses(&near(&fixture(), "norm", Change::Output), RULE, "norm", |why| {
+        matches!(why, Why::IsOutput { .. })
+    });
     // The sum is produced: it may be read by anybody.
     fires(&near(&fixture(), "sum", Change::Reader), RULE, 1);
 }
@@ -96,7 +103,9 @@ fn declines_when_the_norm_is_wanted_by_somebody_else() {
 #[test]
 fn declines_operands_that_are_repeated_or_of_another_type() {
     refuses(&shaped(&[16], &[16]), RULE, "norm", |why| matches!(why, Why::Extent { port: "b", dim: 1, .. }));
-    refuses(&shaped(&[16, 4], &[16, 4]), RULE, "norm", |why| matches!(why, Why::Extent { port: "weight", .. }));
+    refuses(&shaped(&[16, 4], &[16, 4]), RULE, "norm", |why| {
+        matches!(why, Why::Extent { port: "weight", .. })
+    });
     let half = near(&fixture(), "sum", Change::Via(1, Between::Half));
     refuses(&half, RULE, "norm", |why| matches!(why, Why::DType { port: "b", got: DType::F16, .. }));
 }

@@ -39,7 +39,7 @@ pub fn near(fixture: &Fixture, label: &str, change: Change) -> Fixture {
     fixture.with(&name, made.unwrap_or_else(|| panic!("{} {name} is no legal graph", fixture.name)).graph)
 }
 
-/// The reason for which a rule was refused at a labelled root: the first of the last attempt.
+/// The final reason for which a rule was refused at a labelled root.
 pub fn reason(plan: &Plan, rule: &str, root: &str) -> Option<Why> {
     let root = labelled(&plan.graph, root);
     let attempt = plan.trail.iter().rfind(|a| a.rule == rule && Some(a.root) == root)?;

@@ -38,16 +38,23 @@ fn declines_another_gate_function() {
 #[test]
 fn declines_a_product_without_a_gate() {
     let plain = small::rms_norm_weight();
-    refuses(&plain, RULE, "norm", |why| {
-        matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found.is_empty())
-    });
+    refuses(
+        &plain,
+        RULE,
+        "norm",
+        |why| matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found.is_empty()),
+    );
 }
 
 #[test]
 fn declines_inner_values_that_others_want() {
     for label in ["norm", "weighted", "opened"] {
-        refuses(&near(&fixture(), label, Change::Reader), RULE, "norm", |why| matches!(why, Why::Escapes { .. }));
-        refuses(&near(&fixture(), label, Change::Output), RULE, "norm", |why| matches!(why, Why::IsOutput { .. }));
+        refuses(&near(&fixture(), label, Change::Reader), RULE, "norm", |why| {
+            matches!(why, Why::Escapes { .. })
+        });
+        refuses(&near(&fixture(), label, Change::Output), RULE, "norm", |why| {
+            matches!(why, Why::IsOutput { .. })
+        });
     }
 }
 
@@ -63,8 +70,8 @@ fn declines_views_that_turn_inner_values() {
 
 #[test]
 fn declines_half_precision() {
-    let half = near(&fixture(), "opened", Change::Via(0, Between::Half));
-    refuses(&half, RULE, "norm", |why| matches!(why, Why::DType { port: "gate", got: DType::F16, .. }));
+    let half = near(&fixture(), "norm", Change::Via(0, Between::Half));
+    refuses(&half, RULE, "norm", |why| matches!(why, Why::DType { port: "x", got: DType::F16, .. }));
 }
 
 #[test]

@@ -74,8 +74,12 @@ fn declines_a_sum_in_the_place_of_the_weight() {
 #[test]
 fn declines_inner_values_that_others_want() {
     for label in ["norm", "weighted"] {
-        refuses(&near(&fixture(), label, Change::Reader), RULE, "rope", |why| matches!(why, Why::Escapes { .. }));
-        refuses(&near(&fixture(), label, Change::Output), RULE, "rope", |why| matches!(why, Why::IsOutput { .. }));
+        refuses(&near(&fixture(), label, Change::Reader), RULE, "rope", |why| {
+            matches!(why, Why::Escapes { .. })
+        });
+        refuses(&near(&fixture(), label, Change::Output), RULE, "rope", |why| {
+            matches!(why, Why::IsOutput { .. })
+        });
     }
 }
 

@@ -41,8 +41,12 @@ fn declines_a_sum_in_the_place_of_the_product() {
 
 #[test]
 fn declines_a_second_reader_and_an_output() {
-    refuses(&near(&fixture(), "norm", Change::Reader), RULE, "norm", |why| matches!(why, Why::Escapes { .. }));
-    refuses(&near(&fixture(), "norm", Change::Output), RULE, "norm", |why| matches!(why, Why::IsOutput { .. }));
+    refuses(&near(&fixture(), "norm", Change::Reader), RULE, "norm", |why| {
+        matches!(why, Why::Escapes { .. })
+    });
+    refuses(&near(&fixture(), "norm", Change::Output), RULE, "norm", |why| {
+        matches!(why, Why::IsOutput { .. })
+    });
 }
 
 #[test]
@@ -79,7 +83,10 @@ fn declines_a_weight_per_row() {
 #[test]
 fn declines_when_the_product_feeds_something_else() {
     let copied = near(&fixture(), "weighted", Change::Via(0, Between::Copy));
-    refuses(&copied, RULE, "norm", |why| {
-        matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found == &[OpKind::Cast])
-    });
+    refuses(
+        &copied,
+        RULE,
+        "norm",
+        |why| matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found == &[OpKind::Cast]),
+    );
 }

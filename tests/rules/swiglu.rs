@@ -46,9 +46,12 @@ fn declines_other_functions() {
         refuses(&other, RULE, "act", |why| *why == Why::Attr { what: "kind" });
     }
     let other = near(&fixture(), "product", Change::Op(Op::Swiglu));
-    refuses(&other, RULE, "act", |why| {
-        matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found == &[OpKind::Swiglu])
-    });
+    refuses(
+        &other,
+        RULE,
+        "act",
+        |why| matches!(why, Why::NoOperand { want: OpKind::Binary, found } if found == &[OpKind::Swiglu]),
+    );
 }
 
 #[test]

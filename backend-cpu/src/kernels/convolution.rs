@@ -175,9 +175,10 @@ impl Job for Convolve {
                 for segment in &segments {
                     conv.past(segment, &part, past);
                     for i in 0..segment.count as usize {
-                        let out = self.out.row_mut([segment.row as usize + i, 0, 0]);
-                        // The row is shared; only this worker's channels of it are written.
-                        conv.token(segment, i, &part, (taps, past), &mut out[part.clone()]);
+                        // The row is shared: this worker may hold its own channels of it only.
+                        let out = self.out.at([part.start, segment.row as usize + i, 0, 0]).cast();
+                        let out = std::slice::from_raw_parts_mut(out, width);
+                        conv.token(segment, i, &part, (taps, past), out);
                     }
                 }
             }

@@ -200,7 +200,8 @@ impl Job for Delta {
         let [dim, heads, tokens, _] = self.v.shape();
         let key_heads = self.q.shape()[1];
         let simd = self.states.simd;
-        let slots = self.states.to.shape()[3] / self.states.snapshots;
+        let planes = self.states.to.shape()[3].min(self.states.from.shape()[3]);
+        let slots = planes / self.states.snapshots;
         let mut segments = std::mem::take(&mut worker.segments);
         // SAFETY: inputs are not written while a program runs.
         unsafe { self.segments.segments(tokens, slots, &mut segments)? };

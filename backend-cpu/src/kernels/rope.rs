@@ -45,9 +45,10 @@ impl Rotate {
         let tokens = self.x.shape()[2];
         let (cosines, sines) = into.split_at_mut(self.angles.dims / 2);
         for (i, (cos, sin)) in cosines.iter_mut().zip(sines).enumerate() {
-            // SAFETY: the shape rule gave each pair a divisor and each token its positions.
+            // SAFETY: the shape rule gave each token its positions.
             let (divisor, position) = unsafe {
-                let divisor = self.divisors.map_or(1.0, |d| d.f32([i, 0, 0, 0]));
+                let divisors = self.divisors.filter(|d| i < d.shape()[0]);
+                let divisor = divisors.map_or(1.0, |d| d.f32([i, 0, 0, 0]));
                 (f64::from(divisor), self.positions.index([token + self.angles.axis(i) * tokens, 0, 0, 0]))
             };
             let theta = position as f64 * self.angles.frequency(i, divisor);

@@ -68,6 +68,8 @@ pub(crate) trait Lanes: Copy + 'static {
     /// `yes` where `a > b`, else `no`.
     fn select_greater(a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
     fn sum(a: Self::F) -> f32;
+    /// The sums of four registers.
+    fn sum_four(a: [Self::F; 4]) -> [f32; 4];
     fn largest(a: Self::F) -> f32;
 
     /// # Safety

@@ -152,6 +152,19 @@ impl Lanes for Avx2 {
                 _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
             }
         }
+        fn sum_four(a: [__m256; 4]) -> [f32; 4] {
+            {
+                let [a, b, c, d] = a;
+                let ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                let cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+                // Each half holds two of each in pairs (a, b) and (c, d).
+                let (ab, cd) = (_mm256_castps_pd(ab), _mm256_castps_pd(cd));
+                let low = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+                let high = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
+                let (low, high) = float_halves(_mm256_add_ps(low, high));
+                std::mem::transmute::<__m128, [f32; 4]>(_mm_add_ps(low, high))
+            }
+        }
         fn largest(a: __m256) -> f32 {
             {
                 let (low, high) = float_halves(a);

@@ -152,6 +152,21 @@ impl Lanes for Avx512 {
             _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), no, yes)
         }
         fn sum(a: __m512) -> f32 { _mm512_reduce_add_ps(a) }
+        fn sum_four(a: [__m512; 4]) -> [f32; 4] {
+            {
+                let [a, b, c, d] = a;
+                let ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+                let cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+                // Each quarter holds two of each in pairs (a, b) and (c, d).
+                let (ab, cd) = (_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+                let low = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+                let high = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+                let four = _mm512_add_ps(low, high);
+                let two = _mm256_add_ps(_mm512_castps512_ps256(four), _mm512_extractf32x8_ps::<1>(four));
+                let one = _mm_add_ps(_mm256_castps256_ps128(two), _mm256_extractf128_ps::<1>(two));
+                std::mem::transmute::<__m128, [f32; 4]>(one)
+            }
+        }
         fn largest(a: __m512) -> f32 { _mm512_reduce_max_ps(a) }
     }
 

@@ -158,6 +158,10 @@ impl Lanes for Portable {
         ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]))
     }
     #[inline(always)]
+    fn sum_four(a: [F; 4]) -> [f32; 4] {
+        a.map(Self::sum)
+    }
+    #[inline(always)]
     fn largest(a: F) -> f32 {
         a.into_iter().fold(f32::NEG_INFINITY, |b, a| if a > b { a } else { b })
     }

@@ -15,6 +15,8 @@
 )]
 
 mod activations;
+mod attention;
+pub mod cached;
 mod formats_256;
 mod formats_32;
 mod formats_plain;
@@ -30,6 +32,7 @@ mod level;
 mod matmul;
 mod operands;
 mod panel;
+pub mod product;
 pub mod recurrent;
 mod rows;
 mod run_exact;

@@ -2,6 +2,7 @@
 
 use super::lanes::Lanes;
 use super::level::{Simd, Task};
+use super::product::{Product, multiply};
 use super::vector;
 
 /// Tokens of a chunk.
@@ -188,7 +189,7 @@ impl<'a> Chunks<'a> {
         total[count..].fill(sum);
         transpose(self.k, self.columns, CHUNK, dim);
         let product = |a: &[f32], steps: (usize, usize), inner, b: &[f32], to: &mut [f32], columns| {
-            simd.run(Product { a, steps, inner, b, to, columns, add: false });
+            multiply(simd, Product { a, steps, inner, b, to, columns, add: false });
         };
         product(self.k, (dim, 1), dim, self.columns, self.among_keys, CHUNK);
         product(self.q, (dim, 1), dim, self.columns, self.among, CHUNK);
@@ -221,7 +222,7 @@ impl<'a> Chunks<'a> {
         }
         vector::scale(simd, last.exp(), self.state);
         let (a, b, to) = (&*self.k, &*self.v, &mut *self.state);
-        simd.run(Product { a, steps: (1, dim), inner: count, b, to, columns: dim, add: true });
+        multiply(simd, Product { a, steps: (1, dim), inner: count, b, to, columns: dim, add: true });
     }
 
     /// Gives the state back as rows per value channel.
@@ -234,77 +235,5 @@ impl<'a> Chunks<'a> {
 fn transpose(from: &[f32], to: &mut [f32], rows: usize, columns: usize) {
     for (r, row) in from.chunks_exact(columns).take(rows).enumerate() {
         row.iter().enumerate().for_each(|(c, value)| to[c * rows + r] = *value);
-    }
-}
-
-/// `to (+)= a·b`: element (m, i) of a lies at `m·steps.0 + i·steps.1`, b and to are rows of `columns` values.
-struct Product<'a> {
-    a: &'a [f32],
-    steps: (usize, usize),
-    inner: usize,
-    b: &'a [f32],
-    to: &'a mut [f32],
-    columns: usize,
-    add: bool,
-}
-
-/// Rows of a tile.
-const TILE: usize = 8;
-
-impl Task for Product<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        let rows = self.to.len() / self.columns;
-        let (step, along) = self.steps;
-        let last = (rows - 1) * step + self.inner.saturating_sub(1) * along;
-        let fits = self.columns.is_multiple_of(L::WIDTH) && rows.is_multiple_of(TILE);
-        // Callers keep this; the check makes the loop below sound.
-        if !fits || last >= self.a.len() || self.inner * self.columns > self.b.len() {
-            return;
-        }
-        for row in (0..rows).step_by(TILE) {
-            let mut column = 0;
-            while column + 2 * L::WIDTH <= self.columns {
-                tile::<L, 2>(&self, row, column);
-                column += 2 * L::WIDTH;
-            }
-            if column < self.columns {
-                tile::<L, 1>(&self, row, column);
-            }
-        }
-
-        #[inline(always)]
-        fn tile<L: Lanes, const N: usize>(p: &Product<'_>, row: usize, column: usize) {
-            let (step, along) = p.steps;
-            let mut sums = [[L::splat(0.0); N]; TILE];
-            for i in 0..p.inner {
-                // SAFETY: `run` checked that every row of a, b and to is inside its slice.
-                unsafe {
-                    let b = p.b.as_ptr().add(i * p.columns + column);
-                    let mut values = [L::splat(0.0); N];
-                    for n in 0..N {
-                        values[n] = L::load(b.add(n * L::WIDTH));
-                    }
-                    for r in 0..TILE {
-                        let a = L::splat(*p.a.as_ptr().add((row + r) * step + i * along));
-                        for n in 0..N {
-                            sums[r][n] = L::fma(a, values[n], sums[r][n]);
-                        }
-                    }
-                }
-            }
-            for r in 0..TILE {
-                for n in 0..N {
-                    // SAFETY: as above; the slice is borrowed mutably by this product alone.
-                    unsafe {
-                        let to = p.to.as_ptr().add((row + r) * p.columns + column + n * L::WIDTH).cast_mut();
-                        let sum = if p.add { L::add(L::load(to), sums[r][n]) } else { sums[r][n] };
-                        L::store(to, sum);
-                    }
-                }
-            }
-        }
     }
 }

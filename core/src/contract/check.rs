@@ -68,9 +68,15 @@ impl Port {
     }
 }
 
-/// How many places a dimension has: blocks of a row count as one.
+/// How many places a dimension has: blocks of a row count as one, and a tensor without elements has none.
 fn steps(layout: &Layout, dim: usize) -> u64 {
-    if dim == 0 { layout.shape[0] / layout.dtype.block_values() } else { layout.shape[dim] }
+    if layout.is_empty() {
+        0
+    } else if dim == 0 {
+        layout.shape[0] / layout.dtype.block_values()
+    } else {
+        layout.shape[dim]
+    }
 }
 
 /// Whether indices of this dimension address bytes that do not overlap: the stride spans all dimensions of smaller stride.
@@ -80,7 +86,7 @@ fn keeps_apart(layout: &Layout, dim: usize) -> bool {
     for other in (0..4).filter(|o| *o != dim) {
         let count = steps(layout, other);
         if count > 1 && (layout.strides[other], other) < (stride, dim) {
-            span += (count - 1) * layout.strides[other];
+            span = span.saturating_add((count - 1).saturating_mul(layout.strides[other]));
         }
     }
     stride >= span

@@ -43,8 +43,8 @@ pub enum Extent {
     AtLeast(&'static str),
 }
 
-/// What the stride of a dimension must be. Strides of extents of 1, and of rows of one block, are never
-/// used, so never refused.
+/// What the stride of a dimension must be. Strides of extents of 1, of rows of one block and of tensors
+/// without elements are never used, so never refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Stride {
     /// As in a packed tensor: no gap to the dimensions below.

@@ -13,8 +13,9 @@ use crate::contract::{
     F32, I32, Port, Symbol, Tolerance,
 };
 
-/// Key heads divide value heads, and sequences of keys those of values.
+/// A state has rows; key heads divide value heads, and sequences of keys those of values.
 pub(super) const HEADS: &[Symbol] = &[
+    Symbol { name: "D", allowed: Allowed::Between(1, 1 << 16) },
     Symbol { name: "G", allowed: Allowed::DivisorOf("H") },
     Symbol { name: "R", allowed: Allowed::DivisorOf("S") },
 ];
@@ -95,7 +96,8 @@ pub(crate) fn recur(
     let [dim, heads, tokens, seqs] = call.port("v")?.shape();
     if let Some(table) = call.maybe("segments") {
         let pool = call.port("state_out")?;
-        for segment in segments(&table, tokens, pool.shape()[3] / snapshots)? {
+        let planes = pool.shape()[3].min(state.shape()[3]);
+        for segment in segments(&table, tokens, planes / snapshots)? {
             let (base, count) = (u64::from(segment.slot) * snapshots, u64::from(segment.count));
             let from = base + u64::from(segment.plane).min(snapshots - 1);
             for h in 0..heads {

@@ -7,7 +7,7 @@
 use super::{Call, Kernel, KernelError, gated_delta_net as delta, l2_norm, unary};
 use crate::contract::{
     Attribute, Contract,
-    Extent::{Any, Is, Named},
+    Extent::{Any, AtLeast, Is, Named},
     F32, I32, INDICES, Port, Tolerance,
 };
 
@@ -40,7 +40,9 @@ pub static KERNEL: Kernel = Kernel {
                 Port::read("rows", INDICES).shape([Named("S"), Is(1), Is(1), Is(1)]).optional(),
                 Port::read("segments", I32).shape([Is(8), Any, Is(1), Is(1)]).optional(),
                 Port::write("out", F32),
-                Port::update("state_out", F32).shape([Named("D"), Named("D"), Named("H"), Any]).optional(),
+                Port::update("state_out", F32)
+                    .shape([Named("D"), Named("D"), Named("H"), AtLeast("S")])
+                    .optional(),
             ],
         )
     },

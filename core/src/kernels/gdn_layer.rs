@@ -9,14 +9,18 @@ use super::{
     unary,
 };
 use crate::contract::{
-    Attribute, Contract, Derived,
+    Allowed, Attribute, Contract, Derived,
     Extent::{Any, Is, Named},
-    F32, I32, Port, Quantity, Tolerance,
+    F32, I32, Port, Quantity, Symbol, Tolerance,
 };
 
 /// The kernel. `act` is the gate's function: 0 silu, 1 sigmoid.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
+        symbols: &[
+            Symbol { name: "D", allowed: Allowed::Between(1, 1 << 16) },
+            Symbol { name: "taps", allowed: Allowed::Between(1, 1 << 16) },
+        ],
         attributes: &[
             Attribute::Integer("key_heads", 1, 1 << 16),
             Attribute::Integer("snapshots", 1, 64),
@@ -66,7 +70,8 @@ fn reference(call: &Call<'_>) -> Result<(), KernelError> {
     let (eps, act) = (f64::from(constants.f32("eps")?), constants.u32("act")?);
     let [dim, heads, tokens, _] = out.shape();
     let (channels, taps, reach) = (x.shape()[0], conv.shape()[0], history.shape()[0]);
-    for segment in segments(&table, tokens, history.shape()[2])? {
+    let slots = history.shape()[2].min(state.shape()[3] / snapshots);
+    for segment in segments(&table, tokens, slots)? {
         let slot = u64::from(segment.slot);
         let old: Vec<Vec<f64>> = (0..channels).map(|c| history.row([c, slot, 0])).collect();
         let past = |c: u64, i: u64, steps: u64| {

@@ -6,15 +6,16 @@
 
 use super::{Call, Kernel, KernelError, segments};
 use crate::contract::{
-    Attribute, Contract,
+    Allowed, Attribute, Contract,
     Extent::{Any, Is, Named},
-    F32, FLOATS, I32, Port,
+    F32, FLOATS, I32, Port, Symbol,
 };
 use crate::segment::Segment;
 
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
+        symbols: &[Symbol { name: "taps", allowed: Allowed::Between(1, 1 << 16) }],
         ones: &[("S", "segments")],
         needs: &[("history", "segments"), ("segments", "history")],
         attributes: &[Attribute::Integer("dilation", 1, 64)],
@@ -23,7 +24,7 @@ pub static KERNEL: Kernel = Kernel {
             "ssm_conv",
             &[
                 Port::read("x", F32).shape([Any, Any, Named("S"), Is(1)]),
-                Port::read("weight", FLOATS).shape([Any, Named("C"), Is(1), Is(1)]),
+                Port::read("weight", FLOATS).shape([Named("taps"), Named("C"), Is(1), Is(1)]),
                 Port::read("history", F32).shape([Any, Named("C"), Any, Is(1)]).optional(),
                 Port::read("segments", I32).shape([Is(8), Any, Is(1), Is(1)]).optional(),
                 Port::write("out", F32).shape([Named("C"), Named("T"), Named("S"), Is(1)]),

@@ -2,14 +2,15 @@
 
 use super::{Call, Kernel, KernelError};
 use crate::contract::{
-    Attribute, Contract,
+    Allowed, Attribute, Contract,
     Extent::{AtLeast, Named},
-    F32, I32, Port, Tolerance,
+    F32, I32, Port, Symbol, Tolerance,
 };
 
 /// The kernel.
 pub static KERNEL: Kernel = Kernel {
     contract: Contract {
+        symbols: &[Symbol { name: "K", allowed: Allowed::Between(1, u32::MAX as u64) }],
         attributes: &[Attribute::Integer("k", 1, u32::MAX)],
         tolerance: Tolerance::EXACT,
         ..Contract::new(

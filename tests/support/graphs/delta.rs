@@ -100,8 +100,8 @@ impl Layer {
 
     /// q, k and v of a row `[width, tokens, seqs]`.
     pub fn slices(&self, g: &mut Import, row: Value) -> [Value; 3] {
-        let [_, _, third, fourth] = [0, 0, row.layout.strides[1], row.layout.strides[2]];
-        let strides = [4, self.dim * 4, third, fourth];
+        let [_, per_token, per_sequence, _] = row.layout.strides;
+        let strides = [4, self.dim * 4, per_token, per_sequence];
         let keys = self.dim * self.key_heads * 4;
         let shape = |heads| [self.dim, heads, self.tokens, self.seqs];
         let q = g.view(row, shape(self.key_heads), strides, 0);

@@ -144,7 +144,8 @@ impl Replay<'_> {
                 self.new.in_place(Op::Scale { scale: 0.5, bias: 0.0 }, &[row]);
             }
             Some(Change::Swapped) => {
-                (at(&sources, 0)?, at(&sources, 1)?);
+                at(&sources, 0)?;
+                at(&sources, 1)?;
                 sources.swap(0, 1);
             }
             Some(Change::Twice) => {

@@ -36,8 +36,10 @@ pub struct Said {
 /// An operation that no rule knows.
 pub const STRANGER: Op = Op::CumSum;
 
+type Relay = fn(&mut Layout);
+
 /// Layouts that are off by little.
-const RELAID: [(&str, fn(&mut Layout)); 4] = [
+const RELAID: [(&str, Relay); 4] = [
     ("one element later", |layout| layout.offset += 4),
     ("rows one element shorter", |layout| layout.shape[0] -= u64::from(layout.shape[0] > 1)),
     ("rows further apart", |layout| layout.strides[1] += 16),

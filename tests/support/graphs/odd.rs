@@ -4,8 +4,23 @@ use super::Fixture;
 use super::edit::{Change, changed};
 use super::import::{Import, Value};
 use super::segmented::{self, Segmented};
+use crate::Random;
 use crate::run::Data;
 use weft_core::graph::{BinaryKind, DType, Layout, Op, UnaryKind};
+
+/// Rows of floats at any byte distance.
+fn at_pitch(bytes: u64, pitch: u64, first: u64, width: u64) -> Vec<u8> {
+    let mut random = Random::named("at pitch", pitch);
+    let mut all = vec![0xff; bytes as usize];
+    let mut start = first;
+    while start + width * 4 <= bytes {
+        for at in (start..start + width * 4).step_by(4) {
+            all[at as usize..at as usize + 4].copy_from_slice(&random.unit().to_le_bytes());
+        }
+        start += pitch;
+    }
+    all
+}
 
 /// A projection whose rows are not a whole number of elements apart.
 pub fn slanted_projection() -> Fixture {
@@ -23,7 +38,9 @@ pub fn slanted_projection() -> Fixture {
     let x = Value { storage: flat.storage, layout };
     let out = layer.build(&mut g, "", x);
     g.output("out", out);
-    Fixture::new("a slanted projection", g, layer.data(""))
+    let mut data = layer.data("");
+    data.insert("x".to_owned(), at_pitch(bytes, pitch, 0, layer.channels()));
+    Fixture::new("a slanted projection", g, data)
 }
 
 /// A projection that somebody scales after the convolution has read it and before its tail is kept.
@@ -48,7 +65,8 @@ pub fn misaligned_gate() -> Fixture {
     let act = g.unary(UnaryKind::Silu, Value { storage: flat.storage, layout });
     let out = g.mul(act, up);
     g.output("out", out);
-    Fixture::new("a misaligned gate", g, Data::new())
+    let data = Data::from([("gate".to_owned(), at_pitch(66, 66, 2, 16))]);
+    Fixture::new("a misaligned gate", g, data)
 }
 
 /// A norm whose weight is made from the sum that it norms.

@@ -1,7 +1,7 @@
 //! The smallest graphs on which each rule fires.
 
 use super::Fixture;
-use super::delta::{self, Layer, States};
+use super::delta::{self, Layer};
 use super::import::{Import, Value};
 use super::segmented;
 use crate::run::{Data, int_bytes};
@@ -153,9 +153,4 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
         ("rms_norm_weight", "norm", rms_norm_weight()),
         ("swiglu", "act", swiglu()),
     ]
-}
-
-/// A core whose states are given: the smaller of the two forms.
-pub fn given(layer: Layer) -> Layer {
-    Layer { states: States::Given, ..layer }
 }

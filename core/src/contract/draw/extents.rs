@@ -160,6 +160,7 @@ fn named(
             Some(Allowed::OneOf(values)) => random.pick(values).unwrap_or(1),
             Some(Allowed::DivisorOf(other)) => divisor(draft.extent(other), 1, random),
             None if is_token => tokens.unwrap_or_else(|| token(contract, random)),
+            None if random.one_in(32) => 0,
             None if rows.is_empty() => common.unwrap_or_else(|| 1 + random.below(4)),
             None => row(blocks, common, random),
         };

@@ -103,7 +103,7 @@ pub(super) fn both(a: Port, b: &Port) -> Port {
 /// How often each dimension is stepped along: blocks count as one.
 pub(super) fn counts(layout: &Layout) -> [u64; 4] {
     let [row, a, b, c] = layout.shape;
-    [row / layout.dtype.block_values(), a, b, c]
+    if layout.is_empty() { [0; 4] } else { [row / layout.dtype.block_values(), a, b, c] }
 }
 
 /// The layout of a shape with the smallest legal strides at offset 0.
