@@ -127,7 +127,7 @@ fn assert_legal(case: &Case, place: &str) {
 }
 
 /// Runs a case on machines; those of one family must agree bit for bit.
-fn check_case(machines: &[&'static Machine], offer: &Offer, bench: &Bench, place: &str) {
+pub fn check_case(machines: &[&'static Machine], offer: &Offer, bench: &Bench, place: &str) {
     let tolerance: Tolerance = offer.contract.tolerance;
     let mut first: Option<(&str, Vec<Vec<u8>>)> = None;
     for machine in machines {

@@ -29,34 +29,28 @@ impl Bench {
     pub fn new(subject: &Subject, case: Case, random: &mut Random) -> Result<Self, KernelError> {
         let contract = case.draft.contract;
         let mut values = (subject.values)(&case, random);
-        let sizes = sizes(&case);
-        let mut storages = vec![Vec::new(); contract.ports.len()];
+        let mut storages: Vec<Vec<u8>> =
+            (0..contract.ports.len()).zip(sizes(&case)).map(|home| gap(&case, home)).collect();
         let mut start = vec![Vec::new(); contract.ports.len()];
         for (at, port) in contract.ports.iter().enumerate() {
-            let Some(layout) = case.operands[at] else { continue };
-            let home = case.homes[at];
-            if home != at {
-                start[at] = gather(&storages[home], &layout);
-                continue;
+            let (home, Some(layout)) = (case.homes[at], case.operands[at]) else { continue };
+            // A port on the very bytes of another holds what that one does.
+            if home == at || case.operands[home] != Some(layout) {
+                let unwritten = port.access == Access::Write;
+                let packed = if unwritten {
+                    poison(&layout)
+                } else {
+                    encoded(&layout, values.get_mut(port.name), random)
+                };
+                scatter(&packed, &mut storages[home], &layout);
             }
-            let gap: &[u8] =
-                if layout.dtype.is_float() || layout.dtype.is_quantised() { &[0xff] } else { &[0x7f] };
-            let mut storage: Vec<u8> = gap.iter().copied().cycle().take(sizes[at] as usize).collect();
-            // A write port that shares a reader's bytes holds what is read there.
-            let packed = if port.access == Access::Write && !is_home(&case, at) {
-                unwritten(&layout)
-            } else {
-                encoded(&layout, values.get_mut(port.name), random)
-            };
-            scatter(&packed, &mut storage, &layout);
-            start[at] = gather(&storage, &layout);
-            storages[at] = storage;
+            start[at] = gather(&storages[home], &layout);
         }
         // On packed copies nothing is shared: each written port of its own starts without a result.
         let mut want = start.clone();
         for at in written(contract) {
             if let Some(layout) = case.operands[at].filter(|_| contract.ports[at].access == Access::Write) {
-                want[at] = unwritten(&layout);
+                want[at] = poison(&layout);
             }
         }
         let before = want.clone();
@@ -66,6 +60,22 @@ impl Bench {
         }
         let leaves_rows = (subject.leaves_rows)(&case);
         Ok(Bench { case, storages, start, want, leaves_rows })
+    }
+
+    /// Overwrites an integer of a port, for the run only: the reference has seen the old one.
+    pub fn set(&mut self, port: &str, index: [u64; 4], value: i64) {
+        let at = self.case.draft.contract.port(port).expect("a port of the contract");
+        let layout = self.case.operands[at].expect("a bound port");
+        let steps: u64 = index.iter().zip(layout.strides).map(|(i, stride)| i * stride).sum();
+        let start = (layout.offset + steps) as usize;
+        let bytes = value.to_le_bytes();
+        let size = layout.dtype.block_bytes() as usize;
+        self.storages[self.case.homes[at]][start..start + size].copy_from_slice(&bytes[..size]);
+    }
+
+    /// Whether the reference changed anything.
+    pub fn changes(&self) -> bool {
+        written(self.case.draft.contract).any(|at| self.want[at] != self.start[at])
     }
 
     /// Compares storages after a run: results row by row, every other byte exactly.
@@ -123,13 +133,15 @@ impl Bench {
     }
 }
 
-/// Bytes of each port's storage: up to the last element, and some more. Nothing where it lies in another's.
+/// Bytes of each port's storage: up to the last element in it, and some more. Nothing where the port lies in another's.
 pub fn sizes(case: &Case) -> Vec<u64> {
-    let size = |(at, layout): (usize, &Option<Layout>)| match layout {
-        Some(layout) if case.homes[at] == at => layout.range().expect("a range").end + 72,
-        _ => 0,
-    };
-    case.operands.iter().enumerate().map(size).collect()
+    let end = |layout: &Layout| layout.range().expect("a range").end + 72;
+    let mut sizes = vec![0; case.operands.len()];
+    for (layout, home) in case.operands.iter().zip(&case.homes) {
+        let size: &mut u64 = &mut sizes[*home];
+        *size = (*size).max(layout.as_ref().map_or(0, end));
+    }
+    sizes
 }
 
 /// Whether some elements share only a part of their bytes: no data fits both.
@@ -141,9 +153,11 @@ pub fn is_torn(layout: &Layout) -> bool {
     starts.windows(2).any(|pair| pair[1] - pair[0] < layout.dtype.block_bytes() as usize)
 }
 
-/// Whether another port lies in this one's storage.
-fn is_home(case: &Case, at: usize) -> bool {
-    case.homes.iter().enumerate().any(|(port, home)| port != at && *home == at)
+/// A storage of which nothing is data yet.
+fn gap(case: &Case, (home, bytes): (usize, u64)) -> Vec<u8> {
+    let index = case.operands[home].is_some_and(|l| matches!(l.dtype, DType::I32 | DType::I64));
+    // NaN of any float type and any block; an index far outside.
+    vec![if index { 0x7f } else { 0xff }; bytes as usize]
 }
 
 fn run_reference(subject: &Subject, case: &Case, packed: &mut [Vec<u8>]) -> Result<(), KernelError> {
@@ -195,7 +209,7 @@ fn scatter(packed: &[u8], storage: &mut [u8], layout: &Layout) {
 }
 
 /// What a backend that poisons outputs leaves in them.
-fn unwritten(layout: &Layout) -> Vec<u8> {
+fn poison(layout: &Layout) -> Vec<u8> {
     let pattern: &[u8] = match layout.dtype {
         DType::F32 => &[0x00, 0x00, 0xc0, 0x7f],
         DType::F16 => &[0x00, 0x7e],

@@ -6,9 +6,12 @@ mod coverage;
 mod data;
 mod dispatch;
 mod graphs;
+mod indices;
 mod machines;
 mod planner;
 mod segments;
+mod sensitivity;
+mod slices;
 mod subject;
 
 mod add_rms_norm;

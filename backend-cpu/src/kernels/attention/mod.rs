@@ -12,8 +12,9 @@
 mod few;
 mod room;
 mod single;
-
-
+mod spans;
+#[cfg(test)]
+mod tests;
 mod tile;
 
 use super::{Tuned, float_rows};
@@ -22,7 +23,7 @@ use crate::simd::cached::Rows;
 use crate::simd::product::TILE;
 use crate::simd::{Simd, vector};
 use crate::view::View;
-use room::{Part, PartRow, Room};
+use room::Room;
 use single::Place;
 use std::ops::Range;
 use weft_core::contract::Port;
@@ -71,7 +72,7 @@ fn build(args: &mut Args<'_>) -> Result<Box<dyn Job>, KernelError> {
     let mut attention = Attention {
         simd: args.simd,
         scale: args.constants().f32("scale")?,
-        group: (q.shape()[2] / k.shape()[2]).max(1),
+        group: q.shape()[2] / k.shape()[2].max(1),
         q,
         k,
         v: args.view("v")?,
@@ -128,7 +129,7 @@ impl Attention {
 
     /// Tokens of a unit that is computed by matrix products.
     fn block(&self) -> usize {
-        (tile::ROWS / self.group).max(1)
+        (tile::ROWS / self.group.max(1)).max(1)
     }
 
     fn is_tiled(&self, run: &Run) -> bool {
@@ -165,7 +166,8 @@ impl Attention {
     }
 
     fn units(&self, run: Run) -> impl Iterator<Item = Unit> {
-        let (step, groups) = (if self.is_tiled(&run) { self.block() } else { 1 }, self.k.shape()[2]);
+        let step = if self.is_tiled(&run) { self.block() } else { 1 };
+        let groups = if self.group > 0 { self.k.shape()[2] } else { 0 };
         (0..run.count).step_by(step).flat_map(move |first| {
             let tokens = step.min(run.count - first);
             (0..groups).map(move |head| Unit { run, first, tokens, head })
@@ -219,97 +221,6 @@ impl Attention {
     fn bias(&self, place: &Place) -> Option<&[f32]> {
         // SAFETY: masks cover every token, and repeat otherwise; they are not written in this phase.
         self.mask.map(|mask| unsafe { mask.row(mask.repeated([place.token, place.head, place.sequence])) })
-    }
-
-    fn compute(&self, unit: &Unit, span: Range<usize>, room: &mut Room<'_>) {
-        if self.is_tiled(&unit.run) {
-            self.tile(unit, span, room);
-        } else {
-            self.few(unit, span, room);
-        }
-    }
-
-    /// Begins the sums of a row: with its sink, which is a score without a value.
-    fn begin(&self, place: &Place, row: &mut PartRow<'_>) {
-        // SAFETY: there is a sink for each head.
-        let sink = self.sinks.map_or(f32::NEG_INFINITY, |sinks| unsafe { sinks.f32([place.head, 0, 0, 0]) });
-        *row.most = sink.max(f32::NEG_INFINITY);
-        *row.total = if sink == f32::NEG_INFINITY { 0.0 } else { (sink - sink).exp() };
-        row.sums.fill(0.0);
-    }
-
-    /// Writes a row whose sums are complete.
-    fn finish(&self, place: &Place, row: &PartRow<'_>, scores: &mut [f32]) {
-        // SAFETY: as in `attend`.
-        let out = unsafe { self.out.row_mut([place.head, place.token, place.sequence]) };
-        if *row.total == 0.0 {
-            out.fill(0.0);
-            return;
-        }
-        vector::set_scaled(self.simd, 1.0 / *row.total, row.sums, out);
-        // A cell of weight 0 may hold anything.
-        if !vector::sum_of_squares(self.simd, out).is_finite() {
-            self.attend(place, scores);
-        }
-    }
-}
-
-impl Attention {
-    /// One unit by one worker.
-    fn whole(&self, unit: &Unit, room: &mut Room<'_>) {
-        let (rows, width) = (unit.tokens * self.group, self.v.shape()[0]);
-        for row in 0..rows {
-            self.begin(&self.place(unit, row), &mut room.total.row(row, width));
-        }
-        for span in self.spans_of(unit) {
-            self.compute(unit, span, room);
-            for row in 0..rows {
-                let PartRow { most, total, sums } = room.part.row(row, width);
-                room.total.row(row, width).merge(self.simd, *most, *total, sums);
-            }
-        }
-        for row in 0..rows {
-            self.finish(&self.place(unit, row), &room.total.row(row, width), room.single);
-        }
-    }
-
-    /// The sums of a span of a row in shared memory: the largest score, the total, the values.
-    ///
-    /// # Safety
-    /// The span is one of the row's, and no other worker uses it now.
-    unsafe fn shared_sums(&self, shared: &Scratch, place: &Place, span: usize) -> &mut [f32] {
-        let [_, tokens, heads, _] = self.q.shape();
-        let floats = self.v.shape()[0] + 2;
-        let row = (place.sequence * tokens + place.token) * heads + place.head;
-        let start = shared.start().cast::<f32>().wrapping_add((row * self.spans() + span) * floats);
-        // SAFETY: `shared_bytes` counts every span of every row; scratch is aligned; the rest is the caller's word.
-        unsafe { std::slice::from_raw_parts_mut(start, floats) }
-    }
-
-    /// One span of a unit, for others to merge.
-    fn share(&self, shared: &Scratch, unit: &Unit, span: Range<usize>, room: &mut Room<'_>) {
-        let number = span.start / SPAN;
-        self.compute(unit, span, room);
-        for row in 0..unit.tokens * self.group {
-            let part = room.part.row(row, self.v.shape()[0]);
-            // SAFETY: each span of each row is one worker's in this stage.
-            let to = unsafe { self.shared_sums(shared, &self.place(unit, row), number) };
-            (to[0], to[1]) = (*part.most, *part.total);
-            to[2..].copy_from_slice(part.sums);
-        }
-    }
-
-    /// Merges the spans of a row in their order.
-    fn gather(&self, shared: &Scratch, unit: &Unit, row: usize, room: &mut Room<'_>) {
-        let place = self.place(unit, row);
-        let mut total = room.total.row(row, self.v.shape()[0]);
-        self.begin(&place, &mut total);
-        for (number, _) in self.spans_of(unit).enumerate() {
-            // SAFETY: spans are only read in this stage, each row's by one worker.
-            let sums = unsafe { self.shared_sums(shared, &place, number) };
-            total.merge(self.simd, sums[0], sums[1], &sums[2..]);
-        }
-        self.finish(&place, &total, room.single);
     }
 }
 

@@ -52,7 +52,8 @@ impl<'a> Room<'a> {
         // Registers that cross cache lines load at half the speed.
         let skip = floats.as_ptr().align_offset(64).min(floats.len());
         let mut left = &mut floats[skip..];
-        let [queries, columns, values, scores, part, total, single] = Self::sizes(of).map(|n| cut(&mut left, n));
+        let [queries, columns, values, scores, part, total, single] =
+            Self::sizes(of).map(|n| cut(&mut left, n));
         let (rows, width) = (Self::rows(of), of.v.shape()[0]);
         let (part, total) = (Part::new(part, rows, width), Part::new(total, rows, width));
         Room { queries, columns, values, scores, part, total, single }

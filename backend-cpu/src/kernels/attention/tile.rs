@@ -35,12 +35,18 @@ impl Attention {
             self.cached(&self.v, unit, first..first + count).unpack(self.simd, values);
             let (a, b) = (&*queries, &**columns);
             let to = &mut *scores;
-            multiply(self.simd, Product { a, steps: (dim, 1), inner: dim, b, to, columns: BLOCK, add: false });
+            multiply(
+                self.simd,
+                Product { a, steps: (dim, 1), inner: dim, b, to, columns: BLOCK, add: false },
+            );
             for (row, scores) in scores.chunks_exact_mut(BLOCK).enumerate().take(rows) {
                 self.weigh(unit, row, first, &mut scores[..count], part);
             }
             let (a, b, to) = (&*scores, &**values, &mut part.sums[..padded * width]);
-            multiply(self.simd, Product { a, steps: (BLOCK, 1), inner: count, b, to, columns: width, add: true });
+            multiply(
+                self.simd,
+                Product { a, steps: (BLOCK, 1), inner: count, b, to, columns: width, add: true },
+            );
         }
     }
 
