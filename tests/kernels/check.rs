@@ -53,7 +53,8 @@ impl Subject {
         for machine in machines::backends() {
             for offer in offers(self, machine) {
                 let cases = self.check_offer(machine.backend.name(), offer);
-                println!("{} {}: {cases} cases", self.kernel, offer.variant);
+                let items = coverage::required(offer.contract, self).len();
+                println!("{} {}: {cases} cases show {items} properties", self.kernel, offer.variant);
             }
         }
     }
