@@ -28,6 +28,10 @@ impl Contract {
         };
         let symbols = self.symbols.iter().map(|s| format!("{} {}", s.name, allowed(s.allowed)));
         list("Extents", symbols.collect(), &mut text);
+        let ones = self.ones.iter().map(|(extent, port)| format!("{extent} is 1 where {port} is bound"));
+        list("Forms", ones.collect(), &mut text);
+        let needs = self.needs.iter().map(|(port, other)| format!("{port} needs {other}"));
+        list("Bound together", needs.collect(), &mut text);
         list("Constants from attributes", self.attributes.iter().map(attribute).collect(), &mut text);
         let derived =
             self.derived.iter().map(|d| format!("{} = {} of {}", d.name, quantity(d.quantity), d.port));

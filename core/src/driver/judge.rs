@@ -248,7 +248,7 @@ pub(super) fn apart(contract: &Contract, claim: &Claim, operands: &[Option<Tenso
             }
             let pair = |x: &str, y: &str| contract.may_alias.iter().any(|(p, q)| *p == x && *q == y);
             let allowed =
-                (pair(a.name, b.name) || pair(b.name, a.name)) && written.layout.same_bytes(&other.layout);
+                (pair(a.name, b.name) || pair(b.name, a.name)) && written.layout.same_places(&other.layout);
             if !allowed {
                 return Err(refuse(claim, node, Why::Overlap { a: a.name, b: b.name }));
             }

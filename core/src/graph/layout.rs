@@ -153,6 +153,15 @@ impl Layout {
         }
     }
 
+    /// Whether every index means the same element in both.
+    pub fn same_places(&self, other: &Layout) -> bool {
+        let along = |dim: usize| self.shape[dim] <= 1 || self.strides[dim] == other.strides[dim];
+        self.dtype == other.dtype
+            && self.offset == other.offset
+            && self.shape == other.shape
+            && (0..4).all(along)
+    }
+
     /// Whether both address the same bytes in the same nesting, whatever their shapes are called.
     pub fn same_bytes(&self, other: &Layout) -> bool {
         let ((a_run, a), (b_run, b)) = (self.runs(), other.runs());
@@ -287,5 +296,11 @@ mod tests {
                 assert!(bytes(&b).is_subset(&bytes(&a)), "{a:?} {b:?}");
             }
         }
+    }
+    #[test]
+    fn a_turned_square_has_the_same_bytes_and_other_places() {
+        let square = layout([4, 4, 1, 1], [4, 16, 64, 64], 0);
+        let turned = layout([4, 4, 1, 1], [16, 4, 64, 64], 0);
+        assert!(square.same_bytes(&turned) && !square.same_places(&turned) && square.same_places(&square));
     }
 }
