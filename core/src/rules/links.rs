@@ -2,15 +2,7 @@
 
 use super::single::l2_form;
 use crate::driver::{Decline, Site, Why, squeezed};
-use crate::graph::{BinaryKind, HeadMap, NodeId, Op, OpKind, Tensor, UnaryKind};
-
-/// The discriminant of a head map.
-pub(super) fn head_map(heads: HeadMap) -> u32 {
-    match heads {
-        HeadMap::Tiled => 0,
-        HeadMap::Grouped => 1,
-    }
-}
+use crate::graph::{BinaryKind, NodeId, Op, OpKind, Tensor, UnaryKind};
 
 /// `a·softplus(alpha + dt)`: the raw projection, the two vectors, and the three nodes.
 pub(super) struct Decay {

@@ -3,7 +3,7 @@
 use super::Rule;
 use crate::contract::Constants;
 use crate::driver::{Claim, Decline, Site};
-use crate::graph::{L2Form, Op, OpKind, RopeKind, Triangle, Use};
+use crate::graph::{HeadMap, L2Form, Op, OpKind, RopeKind, Triangle, Use};
 
 /// The rule. Its root is nominal: the driver offers it every node.
 pub(super) const RULE: Rule = Rule { name: "single", root: OpKind::View, kernel: "", find };
@@ -71,7 +71,7 @@ pub fn constants(op: &Op) -> Constants {
         Op::Softmax { scale } | Op::FlashAttention { scale } => c.float("scale", scale),
         Op::SsmConv { dilation } => c.integer("dilation", dilation),
         Op::GatedDeltaNet { snapshots, heads } => {
-            c.integer("snapshots", snapshots).integer("heads", super::links::head_map(heads))
+            c.integer("snapshots", snapshots).integer("heads", head_map(heads))
         }
         Op::TopK { k } => c.integer("k", k),
         Op::Argsort { descending } => c.integer("descending", u32::from(descending)),
@@ -93,5 +93,13 @@ pub(super) fn l2_form(form: L2Form) -> u32 {
     match form {
         L2Form::MaxEps => 0,
         L2Form::SumEps => 1,
+    }
+}
+
+/// The discriminant of a head map.
+pub(super) fn head_map(heads: HeadMap) -> u32 {
+    match heads {
+        HeadMap::Tiled => 0,
+        HeadMap::Grouped => 1,
     }
 }
