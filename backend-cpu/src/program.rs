@@ -76,6 +76,7 @@ impl CpuProgram {
                 }
             });
         }
+        let mut scratch = ScratchPlan::new();
         let mut program = CpuProgram {
             team: Arc::clone(&setup.team),
             poison: setup.poison,
@@ -84,10 +85,9 @@ impl CpuProgram {
             places,
             sizes: plan.graph.storages.iter().map(|s| s.bytes).collect(),
             inputs: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
-            _scratch: Arc::default(),
+            _scratch: Arc::clone(&scratch.pool),
             ticket: 0,
         };
-        let mut scratch = ScratchPlan::new();
         for split in &plan.splits {
             let mut phases = Vec::new();
             if split.device == request.device {
@@ -98,7 +98,6 @@ impl CpuProgram {
         let memory = Memory::zeroed("scratch", scratch.peak as u64)?;
         // The pool is new: nothing was set before.
         let _ = scratch.pool.0.set(memory);
-        program._scratch = scratch.pool;
         Ok(program)
     }
 

@@ -108,7 +108,7 @@ impl Constants {
         }
     }
 
-    pub(super) fn push(&mut self, name: &'static str, value: Constant) {
+    pub(crate) fn push(&mut self, name: &'static str, value: Constant) {
         self.0.push((name, value));
     }
 }

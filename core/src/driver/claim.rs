@@ -56,12 +56,7 @@ impl Claim {
 
     /// With a node's own constants.
     pub fn constants(mut self, constants: Constants) -> Self {
-        for (name, value) in constants.iter() {
-            self.constants = match value {
-                crate::contract::Constant::Float(v) => self.constants.float(name, v),
-                crate::contract::Constant::Integer(v) => self.constants.integer(name, v),
-            };
-        }
+        constants.iter().for_each(|(name, value)| self.constants.push(name, value));
         self
     }
 }
