@@ -21,6 +21,7 @@ use team::Team;
 use weft_core::backend::{
     Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program,
 };
+use weft_core::graph::Layout;
 
 /// How to open the CPU.
 #[derive(Clone, Debug)]
@@ -125,7 +126,7 @@ impl Backend for Cpu {
         Ok(buffer(Memory::zeroed(name, bytes)?, bytes))
     }
 
-    fn import(&self, name: &str, bytes: HostBytes) -> Result<Buffer, DeviceError> {
+    fn import(&self, name: &str, bytes: HostBytes, _: &Layout) -> Result<Buffer, DeviceError> {
         let host: &[u8] = (*bytes).as_ref();
         let length = host.len() as u64;
         // Files align tensors; a block of bytes from elsewhere may not be.

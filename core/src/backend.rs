@@ -4,7 +4,7 @@
 //! [`Backend::self_test`].
 
 use crate::contract::Contract;
-use crate::graph::StorageId;
+use crate::graph::{Layout, StorageId};
 use crate::kernels::KernelError;
 use crate::plan::Plan;
 use std::any::Any;
@@ -110,11 +110,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     fn allocate(&self, name: &str, bytes: u64) -> Result<Buffer, DeviceError>;
-    /// A buffer with these bytes. A backend that reads host memory directly need not copy them.
+    /// A buffer with a weight's bytes, which `layout` describes. A backend that reads host memory directly need not copy
+    /// them; one that keeps them in another order answers as if it had not.
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
-    fn import(&self, name: &str, bytes: HostBytes) -> Result<Buffer, DeviceError> {
+    fn import(&self, name: &str, bytes: HostBytes, _layout: &Layout) -> Result<Buffer, DeviceError> {
         let host = (*bytes).as_ref();
         let buffer = self.allocate(name, host.len() as u64)?;
         self.write(&buffer, 0, host)?;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_core::backend::{Backend, Buffer, DeviceError};
-use weft_core::graph::{DType, Owner, StorageId};
+use weft_core::graph::{Layout, DType, Owner, StorageId};
 use weft_core::plan::{Place, Plan};
 use weft_core::run::Buffers;
 
@@ -149,8 +149,11 @@ impl Model {
         }
         let lost = |e: crate::gguf::GgufError| DeviceError::Lost { reason: e.to_string() };
         let gguf = self.gguf();
-        let bytes: HostBytes = gguf.tensor(name).and_then(|entry| gguf.tensor_bytes(entry)).map_err(lost)?;
-        let buffer = self.backends[device].import(name, Arc::new(bytes))?;
+        let entry = gguf.tensor(name).map_err(lost)?;
+        let bytes: HostBytes = gguf.tensor_bytes(entry).map_err(lost)?;
+        let whole = Layout::packed(entry.dtype, entry.shape);
+        let layout = whole.ok_or_else(|| DeviceError::Lost { reason: format!("`{name}` has no whole rows") })?;
+        let buffer = self.backends[device].import(name, Arc::new(bytes), &layout)?;
         weights.insert((device, name.to_owned()), buffer.clone());
         Ok(buffer)
     }

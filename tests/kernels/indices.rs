@@ -33,8 +33,13 @@ fn bench(subject: &Subject, offer: &'static Offer, port: &'static str) -> Bench 
     panic!("{}: no case binds `{port}`", subject.kernel);
 }
 
-fn expect_refusal(subject: &Subject, offer: &Offer, bench: &Bench, port: &str) {
-    for machine in machines::running("cpu", offer) {
+/// Every backend's offers for a kernel.
+fn every(subject: &'static Subject) -> impl Iterator<Item = (&'static str, &'static Offer)> {
+    machines::backends().flat_map(|machine| offers(subject, machine).map(|offer| (machine.backend.name(), offer)))
+}
+
+fn expect_refusal(subject: &Subject, backend: &str, offer: &Offer, bench: &Bench, port: &str) {
+    for machine in machines::running(backend, offer) {
         let outcome = dispatch::run(&*machine.backend, offer, &bench.case, &bench.storages);
         match outcome {
             Err(DeviceError::Kernel { source: KernelError::Index { port: named, .. }, .. }) => {
@@ -50,14 +55,14 @@ fn rows_outside_a_table_are_refused() {
     let all = [("get_rows", "rows"), ("set_rows", "rows"), ("mul_mat_id", "ids"), ("gdn_core", "rows")];
     for (kernel, port) in all {
         let subject = subject(kernel);
-        for offer in machines::backends().flat_map(|machine| offers(subject, machine)) {
+        for (backend, offer) in every(subject) {
             if offer.contract.port(port).is_none_or(|at| offer.contract.ports[at].dtypes.is_empty()) {
                 continue;
             }
             for wrong in [FAR, -2] {
                 let mut bench = bench(subject, offer, port);
                 bench.set(port, [0; 4], wrong);
-                expect_refusal(subject, offer, &bench, port);
+                expect_refusal(subject, backend, offer, &bench, port);
             }
         }
     }
@@ -68,13 +73,13 @@ fn segments_outside_ubatch_and_pools_are_refused() {
     // Slot, first row and count of a segment that leaves the pool, begins behind the ubatch, and ends behind it.
     let wrong = [[FAR, 0, 1], [-1, 0, 1], [0, FAR, 1], [0, 0, FAR], [0, 2, -1]];
     for subject in SUBJECTS.iter().filter(|subject| subject.reference().contract.port("segments").is_some()) {
-        for offer in machines::backends().flat_map(|machine| offers(subject, machine)) {
+        for (backend, offer) in every(subject) {
             for words in wrong {
                 let mut bench = bench(subject, offer, "segments");
                 for (word, value) in words.into_iter().enumerate() {
                     bench.set("segments", [word as u64, 0, 0, 0], value);
                 }
-                expect_refusal(subject, offer, &bench, "segments");
+                expect_refusal(subject, backend, offer, &bench, "segments");
             }
         }
     }

@@ -8,11 +8,12 @@ use weft_cpu::{Cpu, Options};
 /// Every backend that tests know.
 const KNOWN: &[&str] = &["cpu", "wgpu", "hip"];
 
-/// The backends that must be there: `WEFT_REQUIRE=cpu,wgpu,hip`.
+/// The backends that must be there: `WEFT_REQUIRE=cpu,wgpu,hip`; `wgpu:NAME` asks for an adapter by part of its name.
 pub fn required() -> Vec<String> {
     let text = std::env::var("WEFT_REQUIRE").unwrap_or_default();
     let names: Vec<String> = text.split(',').map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).collect();
-    if let Some(unknown) = names.iter().find(|n| !KNOWN.contains(&n.as_str())) {
+    let known = |name: &str| KNOWN.contains(&name.split(':').next().unwrap_or(name));
+    if let Some(unknown) = names.iter().find(|n| !known(n)) {
         panic!("WEFT_REQUIRE names `{unknown}`; known are {KNOWN:?}");
     }
     names
@@ -21,28 +22,32 @@ pub fn required() -> Vec<String> {
 /// Opens what is found. A required backend that is missing fails the test; others are named once as left out.
 pub fn found() -> Vec<Arc<dyn Backend>> {
     static TOLD: Once = Once::new();
-    let mut all: Vec<Arc<dyn Backend>> = Vec::new();
-    let mut missing = Vec::new();
-    for name in KNOWN {
-        match open(name) {
-            Ok(backend) => all.push(backend),
-            Err(reason) if required().iter().any(|r| r == name) => {
-                panic!("backend `{name}` is required: {reason}")
-            }
-            Err(reason) => missing.push(format!("`{name}`: {reason}")),
-        }
+    let mut all: Vec<Arc<dyn Backend>> = vec![cpu(&Options::default())];
+    all.extend(gpus(&weft_wgpu::Options::default()).into_iter().map(|gpu| gpu as Arc<dyn Backend>));
+    let is = |backend: &Arc<dyn Backend>, name: &str| {
+        backend.name() == name || backend.name().starts_with(&format!("{name}:"))
+    };
+    if let Some(name) = required().iter().find(|name| !all.iter().any(|backend| is(backend, name))) {
+        let there: Vec<&str> = all.iter().map(|backend| backend.name()).collect();
+        panic!("backend `{name}` is required; there are {there:?}");
     }
-    TOLD.call_once(|| missing.iter().for_each(|m| eprintln!("left out: backend {m}")));
+    TOLD.call_once(|| {
+        let missing = KNOWN.iter().filter(|name| !all.iter().any(|backend| is(backend, name)));
+        missing.for_each(|name| eprintln!("left out: backend `{name}` is not on this machine"));
+    });
     all
 }
 
-fn open(name: &str) -> Result<Arc<dyn Backend>, String> {
-    match name {
-        "cpu" => {
-            Cpu::open(&Options::default()).map(|c| Arc::new(c) as Arc<dyn Backend>).map_err(|e| e.to_string())
-        }
-        _ => Err("not part of this build".to_owned()),
-    }
+/// Every adapter of this machine as a device of its own, named `wgpu:` and the first word of its name.
+pub fn gpus(options: &weft_wgpu::Options) -> Vec<Arc<weft_wgpu::Wgpu>> {
+    let word = |name: &str| name.split([' ', '(']).next().unwrap_or_default().to_lowercase();
+    let adapters = weft_wgpu::adapters();
+    let open = |found: &weft_wgpu::Found| {
+        let (name, adapter) = (format!("wgpu:{}", word(&found.name)), Some(found.index.to_string()));
+        let options = weft_wgpu::Options { name, adapter, ..options.clone() };
+        Arc::new(weft_wgpu::Wgpu::open(&options).unwrap_or_else(|error| panic!("{}: {error}", found.name)))
+    };
+    adapters.iter().map(open).collect()
 }
 
 /// The CPU with these options.

@@ -6,6 +6,7 @@ use weft_core::backend::{
     Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program,
 };
 use weft_core::contract::Contract;
+use weft_core::graph::Layout;
 use weft_core::plan::Dispatch;
 
 type Fails = Box<dyn Fn(&Dispatch) -> Option<String> + Send + Sync>;
@@ -106,8 +107,8 @@ impl Backend for Faulty {
         Ok(buffer)
     }
 
-    fn import(&self, name: &str, bytes: HostBytes) -> Result<Buffer, DeviceError> {
-        self.inner.import(name, bytes)
+    fn import(&self, name: &str, bytes: HostBytes, layout: &Layout) -> Result<Buffer, DeviceError> {
+        self.inner.import(name, bytes, layout)
     }
 
     fn write(&self, to: &Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {

@@ -1,0 +1,203 @@
+//! Kernels: what each variant accepts, and the launches that it makes of a dispatch.
+
+mod attention;
+mod delta;
+mod elementwise;
+mod indexed;
+mod matmul;
+mod rows;
+
+use crate::adapter::Caps;
+use crate::repack::Rows;
+use std::collections::BTreeMap;
+use weft_core::backend::Offer;
+use weft_core::contract::{Constant, Contract, Port, Symbol, Tolerance};
+use weft_core::graph::Layout;
+use weft_core::kernels;
+use weft_core::plan::Dispatch;
+
+/// One way to compute a kernel here.
+pub(crate) struct Variant {
+    pub stem: &'static str,
+    pub name: &'static str,
+    /// Whether it computes in f32 throughout.
+    pub exact: bool,
+    /// Narrows a port of the stem's contract to what the shader addresses.
+    pub port: fn(Port) -> Port,
+    /// Constraints on named extents besides the stem's own.
+    pub symbols: &'static [Symbol],
+    /// Distance allowed from the reference, where it is not the stem's own.
+    pub tolerance: Option<Tolerance>,
+    /// Whether a device can run it.
+    pub runs_on: fn(&Caps) -> bool,
+    /// Makes launches of a dispatch that the contract has admitted.
+    pub build: fn(&mut Build<'_>) -> Result<Vec<Launch>, String>,
+}
+
+impl Variant {
+    /// A variant that takes what the stem's contract takes, on any device.
+    pub(crate) const fn any(
+        stem: &'static str,
+        build: fn(&mut Build<'_>) -> Result<Vec<Launch>, String>,
+    ) -> Self {
+        Variant {
+            stem,
+            name: "any",
+            exact: true,
+            port: |port| port,
+            symbols: &[],
+            tolerance: None,
+            runs_on: |_| true,
+            build,
+        }
+    }
+}
+
+/// What a variant's launches are made from.
+pub(crate) struct Build<'a> {
+    pub dispatch: &'a Dispatch,
+    pub contract: &'static Contract,
+    pub caps: &'a Caps,
+    /// How each port's bytes are repacked, in the order of the ports.
+    pub repacked: &'a [Option<Rows>],
+    /// Bytes of scratch memory that the launches share.
+    pub scratch: u64,
+}
+
+impl Build<'_> {
+    /// The layout of a bound port.
+    pub(crate) fn maybe(&self, port: &str) -> Option<Layout> {
+        self.dispatch.bindings.iter().flatten().find(|b| b.port == port).map(|b| b.tensor.layout)
+    }
+
+    /// The layout of a port that the contract requires.
+    pub(crate) fn layout(&self, port: &str) -> Result<Layout, String> {
+        self.maybe(port).ok_or_else(|| format!("port `{port}` is not bound"))
+    }
+
+    /// Extents of a port as the shader sees them.
+    pub(crate) fn shape(&self, port: &str) -> Result<[u32; 4], String> {
+        let shape = self.layout(port)?.shape;
+        let mut narrow = [0; 4];
+        for (to, from) in narrow.iter_mut().zip(shape) {
+            *to = u32::try_from(from).map_err(|_| format!("`{port}` has an extent beyond 32 bits"))?;
+        }
+        Ok(narrow)
+    }
+
+    /// Elements of a port.
+    pub(crate) fn elements(&self, port: &str) -> Result<u32, String> {
+        let all = self.layout(port)?.elements();
+        u32::try_from(all).map_err(|_| format!("`{port}` has more than 2^32 elements"))
+    }
+
+    /// Rows of a port.
+    pub(crate) fn rows(&self, port: &str) -> Result<u32, String> {
+        let all = self.layout(port)?.rows();
+        u32::try_from(all).map_err(|_| format!("`{port}` has more than 2^32 rows"))
+    }
+
+    /// An integer constant.
+    pub(crate) fn integer(&self, name: &'static str) -> Result<u32, String> {
+        self.dispatch.constants.u32(name).map_err(|e| e.to_string())
+    }
+
+    /// How a port is repacked.
+    pub(crate) fn packing(&self, port: &str) -> Option<Rows> {
+        self.contract.port(port).and_then(|at| self.repacked.get(at).copied().flatten())
+    }
+}
+
+/// One dispatch of the GPU.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Launch {
+    /// Definitions for the assembler.
+    pub defines: BTreeMap<String, String>,
+    /// Scalars of the parameter block besides the dispatch's constants.
+    pub scalars: Vec<(&'static str, Constant)>,
+    /// Workgroups.
+    pub groups: [u32; 3],
+    /// Layouts that stand for those of the dispatch: windows of large tensors.
+    pub layouts: Vec<(&'static str, Layout)>,
+}
+
+impl Launch {
+    /// A launch of this many workgroups, folded where one dimension cannot hold them. Shaders find their number by `flat`.
+    pub(crate) fn flat(groups: u32) -> Self {
+        Launch { groups: fold(groups), ..Launch::default() }
+    }
+
+    /// A launch of workgroups in three dimensions.
+    pub(crate) fn grid(groups: [u32; 3]) -> Self {
+        Launch { groups, ..Launch::default() }
+    }
+
+    /// With a definition.
+    pub(crate) fn define(mut self, name: &str, value: impl ToString) -> Self {
+        self.defines.insert(name.to_owned(), value.to_string());
+        self
+    }
+
+    /// With a flag, if it holds.
+    pub(crate) fn flag(self, name: &str, holds: bool) -> Self {
+        if holds { self.define(name, 1) } else { self }
+    }
+
+    /// With one more integer in the parameter block.
+    pub(crate) fn integer(mut self, name: &'static str, value: u32) -> Self {
+        self.scalars.push((name, Constant::Integer(value)));
+        self
+    }
+
+    /// With another layout for a port.
+    pub(crate) fn layout(mut self, port: &'static str, layout: Layout) -> Self {
+        self.layouts.push((port, layout));
+        self
+    }
+}
+
+/// Most workgroups of one dimension.
+const MOST_GROUPS: u32 = 65_535;
+
+/// Workgroups in two dimensions, as few more than asked for as possible.
+fn fold(groups: u32) -> [u32; 3] {
+    if groups <= MOST_GROUPS {
+        return [groups, 1, 1];
+    }
+    let y = groups.div_ceil(MOST_GROUPS);
+    [groups.div_ceil(y), y, 1]
+}
+
+/// A variant with the contract that it offers.
+pub(crate) struct Implementation {
+    pub offer: Offer,
+    pub variant: &'static Variant,
+}
+
+/// Everything that a device offers; of one stem the preferred first.
+pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
+    let groups: [&'static [Variant]; 6] = [
+        attention::VARIANTS,
+        delta::VARIANTS,
+        elementwise::VARIANTS,
+        indexed::VARIANTS,
+        matmul::VARIANTS,
+        rows::VARIANTS,
+    ];
+    let mut all = Vec::new();
+    for variant in groups.into_iter().flatten().filter(|variant| (variant.runs_on)(caps)) {
+        let Some(kernel) = kernels::by_stem(variant.stem) else { continue };
+        let contract = narrowed(&kernel.contract, variant);
+        let offer = Offer { contract, variant: variant.name, exact: variant.exact };
+        all.push(Implementation { offer, variant });
+    }
+    all
+}
+
+/// The contract of a variant. It lives as long as the plans that point to it.
+fn narrowed(base: &'static Contract, variant: &Variant) -> &'static Contract {
+    let ports: Vec<Port> = base.ports.iter().map(|port| (variant.port)(*port)).collect();
+    let symbols: Vec<Symbol> = base.symbols.iter().chain(variant.symbols).copied().collect();
+    let tolerance = variant.tolerance.unwrap_or(base.tolerance);
+    Box::leak(Box::new(Contract { ports: ports.leak(), symbols: symbols.leak(), tolerance, ..*base }))
+}

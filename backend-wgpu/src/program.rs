@@ -1,0 +1,414 @@
+//! A compiled plan: launches with pipelines and bindings made, the arena, and what each submission owns.
+
+use crate::gpu::Gpu;
+use crate::kernels::Implementation;
+use crate::launch::{self, Bound, Prepared};
+use crate::memory::{self, ALIGNMENT, Memory, Region};
+use crate::pipelines::{Compiled, Pipelines};
+use crate::slots::{Slot, Slots};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use weft_core::backend::{CompileRequest, DeviceError, Program, Ticket};
+use weft_core::graph::StorageId;
+use weft_core::kernels::KernelError;
+use weft_core::plan::{Place, Plan};
+use wgpu::BufferUsages;
+
+/// What a program needs from its backend.
+pub(crate) struct Setup {
+    pub gpu: Arc<Gpu>,
+    pub memory: Memory,
+    pub pipelines: Pipelines,
+    pub implementations: Vec<Implementation>,
+    pub checked: bool,
+    pub poison: bool,
+}
+
+/// One launch, ready to be encoded.
+struct Ready {
+    compiled: Arc<Compiled>,
+    bind_group: wgpu::BindGroup,
+    groups: [u32; 3],
+}
+
+/// A part of a split that is submitted at once.
+struct Part {
+    launches: Range<usize>,
+}
+
+/// Work of about 50 ms on a middling GPU: a longer split is cut, so that it can be cancelled and no watchdog bites.
+const PART_FLOPS: u64 = 400_000_000_000;
+
+/// Outputs up to this many bytes come back with the submission that makes them.
+const MAILED: u64 = 4 << 20;
+
+pub(crate) struct WgpuProgram {
+    gpu: Arc<Gpu>,
+    plan: PlanFacts,
+    launches: Vec<Ready>,
+    /// Per split of the plan its parts; empty for splits of other devices.
+    splits: Vec<Vec<Part>>,
+    /// The last split on this device.
+    last: usize,
+    places: Vec<Option<Region>>,
+    inputs: Region,
+    fault: Region,
+    /// Regions to fill with NaN before each submission.
+    poisoned: Vec<Region>,
+    poison: Option<wgpu::Buffer>,
+    slots: Slots,
+}
+
+/// What of a plan a program keeps for reports.
+struct PlanFacts {
+    /// Per dispatch its kernel and the names of its ports.
+    dispatches: Vec<(&'static str, Vec<&'static str>)>,
+    inputs: Vec<bool>,
+}
+
+impl WgpuProgram {
+    pub(crate) fn compile(setup: &Setup, request: &CompileRequest<'_>) -> Result<Self, DeviceError> {
+        let (plan, gpu) = (request.plan, &setup.gpu);
+        let part = &plan.devices[request.device];
+        let own = |what: &str, bytes: u64| -> Result<Region, DeviceError> {
+            let bytes = bytes.next_multiple_of(ALIGNMENT).max(ALIGNMENT);
+            let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+            Ok(Region { buffer: gpu.buffer(what, bytes, usage, false)?, offset: 0, bytes, rows: None })
+        };
+        let arena = own("activations", part.arena_bytes)?;
+        let inputs = own("inputs", part.input_bytes)?;
+        let fault = own("faults", 16)?;
+        let mut places = Vec::with_capacity(part.places.len());
+        for (index, place) in part.places.iter().enumerate() {
+            let storage = StorageId(index as u32);
+            let bytes = plan.graph.storages[index].bytes;
+            let part_of = |region: &Region, offset: u64| Region { offset, bytes, ..region.clone() };
+            places.push(match place {
+                None => None,
+                Some(Place::Arena(offset)) => Some(part_of(&arena, *offset)),
+                Some(Place::Input(offset)) => Some(part_of(&inputs, *offset)),
+                Some(Place::Own) => {
+                    let buffer = request.buffers.get(&storage).ok_or(DeviceError::NoBuffer { storage })?;
+                    Some(memory::region(buffer)?.clone())
+                }
+            });
+        }
+        let (prepared, scratch_bytes) = prepare(setup, request, &places)?;
+        let scratch = own("scratch", scratch_bytes)?;
+        let texts: Vec<_> = prepared.iter().map(|(_, p)| &p.assembled).collect();
+        let compiled = setup.pipelines.compile(gpu, setup.checked, &texts);
+        let blocks = blocks(gpu, &prepared)?;
+        let mut launches = Vec::with_capacity(prepared.len());
+        for (at, ((index, prepared), compiled)) in prepared.iter().zip(compiled).enumerate() {
+            let kernel = plan.dispatches[*index].kernel;
+            let failed = |reason: String| DeviceError::Dispatch { index: *index, kernel, reason };
+            let compiled = compiled.map_err(failed)?;
+            let bind_group = bind(gpu, prepared, &compiled, &blocks, at, &scratch, &fault).map_err(failed)?;
+            launches.push(Ready { compiled, bind_group, groups: prepared.groups });
+        }
+        let indices: Vec<usize> = prepared.iter().map(|(index, _)| *index).collect();
+        let splits = split(plan, request.device, &indices);
+        let last = plan.splits.iter().rposition(|s| s.device == request.device).unwrap_or(0);
+        let poison = if setup.poison { Some(nan(gpu, arena.bytes.max(scratch.bytes))?) } else { None };
+        let mailed = mailed(plan, request.device, &places);
+        Ok(WgpuProgram {
+            slots: Slots::new(gpu, inputs.bytes, mailed)?,
+            gpu: Arc::clone(gpu),
+            plan: PlanFacts {
+                dispatches: plan
+                    .dispatches
+                    .iter()
+                    .map(|d| (d.kernel, d.bindings.iter().map(|b| b.map_or("", |b| b.port)).collect()))
+                    .collect(),
+                inputs: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
+            },
+            launches,
+            splits,
+            last,
+            places,
+            inputs,
+            fault,
+            poisoned: vec![arena, scratch],
+            poison,
+        })
+    }
+
+    fn place(&self, storage: StorageId) -> Result<&Region, DeviceError> {
+        self.places.get(storage.index()).and_then(Option::as_ref).ok_or(DeviceError::NoBuffer { storage })
+    }
+
+    fn encode(&self, encoder: &mut wgpu::CommandEncoder, part: &Part) {
+        let descriptor = wgpu::ComputePassDescriptor::default();
+        let mut pass = encoder.begin_compute_pass(&descriptor);
+        let mut current: Option<&Arc<Compiled>> = None;
+        for ready in &self.launches[part.launches.clone()] {
+            if current.is_none_or(|c| !Arc::ptr_eq(c, &ready.compiled)) {
+                pass.set_pipeline(&ready.compiled.pipeline);
+                current = Some(&ready.compiled);
+            }
+            pass.set_bind_group(0, &ready.bind_group, &[]);
+            let [x, y, z] = ready.groups;
+            pass.dispatch_workgroups(x, y, z);
+        }
+    }
+
+    fn encoder(&self) -> wgpu::CommandEncoder {
+        self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    }
+
+    /// The error that a kernel reported, from the fault words.
+    fn reported(&self, words: [u32; 4]) -> Result<(), DeviceError> {
+        let Some(index) = (words[0] as usize).checked_sub(1) else { return Ok(()) };
+        let Some((kernel, ports)) = self.plan.dispatches.get(index) else {
+            return Err(DeviceError::Lost { reason: format!("a fault names dispatch {index}") });
+        };
+        let port = ports.get(words[1] as usize).copied().unwrap_or("");
+        let got = i64::from(words[2].cast_signed());
+        let source = KernelError::Index { port, got, limit: u64::from(words[3]) };
+        Err(DeviceError::Kernel { index, kernel, source })
+    }
+}
+
+/// Prepares every dispatch of the device: index and launch, and the largest scratch memory wanted.
+fn prepare(
+    setup: &Setup,
+    request: &CompileRequest<'_>,
+    places: &[Option<Region>],
+) -> Result<(Vec<(usize, Prepared)>, u64), DeviceError> {
+    let (mut all, mut most) = (Vec::new(), 0);
+    for (index, dispatch) in request.plan.dispatches.iter().enumerate() {
+        if dispatch.device != request.device {
+            continue;
+        }
+        let kernel = dispatch.kernel;
+        let failed = |reason: String| DeviceError::Dispatch { index, kernel, reason };
+        let known = |i: &&Implementation| {
+            i.offer.contract.kernel == kernel && i.offer.variant == dispatch.variant
+        };
+        let implementation = setup.implementations.iter().find(known);
+        let implementation = implementation.ok_or_else(|| failed("no such variant".to_owned()))?;
+        let mut regions = Vec::with_capacity(dispatch.bindings.len());
+        for binding in &dispatch.bindings {
+            regions.push(match binding {
+                None => None,
+                Some(binding) => {
+                    let storage = binding.tensor.storage;
+                    let place = places.get(storage.index()).and_then(Option::as_ref);
+                    Some(place.ok_or(DeviceError::NoBuffer { storage })?.clone())
+                }
+            });
+        }
+        let (launches, scratch) =
+            launch::prepare(dispatch, index, implementation, &regions, &setup.gpu.caps).map_err(failed)?;
+        most = most.max(scratch);
+        all.extend(launches.into_iter().map(|launch| (index, launch)));
+    }
+    Ok((all, most))
+}
+
+/// All parameter blocks in one buffer, each at a multiple of [`ALIGNMENT`], with where each begins and how long it is.
+struct Blocks {
+    buffer: wgpu::Buffer,
+    ranges: Vec<(u64, u64)>,
+}
+
+fn blocks(gpu: &Gpu, prepared: &[(usize, Prepared)]) -> Result<Blocks, DeviceError> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut ranges = Vec::with_capacity(prepared.len());
+    for (_, launch) in prepared {
+        let start = bytes.len() as u64;
+        bytes.extend_from_slice(bytemuck::cast_slice(&launch.block));
+        // The size of a uniform block is a multiple of 16.
+        bytes.resize(bytes.len().next_multiple_of(16), 0);
+        ranges.push((start, bytes.len() as u64 - start));
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
+    }
+    bytes.resize(bytes.len().max(ALIGNMENT as usize), 0);
+    let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+    let buffer = gpu.buffer("parameters", bytes.len() as u64, usage, false)?;
+    gpu.queue.write_buffer(&buffer, 0, &bytes);
+    Ok(Blocks { buffer, ranges })
+}
+
+fn bind(
+    gpu: &Gpu,
+    prepared: &Prepared,
+    compiled: &Compiled,
+    blocks: &Blocks,
+    at: usize,
+    scratch: &Region,
+    fault: &Region,
+) -> Result<wgpu::BindGroup, String> {
+    fn part(buffer: &wgpu::Buffer, range: Range<u64>) -> wgpu::BindingResource<'_> {
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer,
+            offset: range.start,
+            size: wgpu::BufferSize::new(range.end - range.start),
+        })
+    }
+    let (start, size) = blocks.ranges[at];
+    let mut entries =
+        vec![wgpu::BindGroupEntry { binding: 0, resource: part(&blocks.buffer, start..start + size) }];
+    for (index, bound) in prepared.bound.iter().enumerate() {
+        let resource = match bound {
+            Bound::Bytes(buffer, range) => part(buffer, range.clone()),
+            Bound::Scratch => part(&scratch.buffer, 0..scratch.bytes),
+            Bound::Fault => part(&fault.buffer, 0..fault.bytes),
+        };
+        entries.push(wgpu::BindGroupEntry { binding: index as u32 + 1, resource });
+    }
+    let descriptor =
+        wgpu::BindGroupDescriptor { label: None, layout: &compiled.layout, entries: &entries };
+    gpu.captured(|| gpu.device.create_bind_group(&descriptor)).map_err(|e| e.to_string())
+}
+
+/// Splits of the plan as runs of launches, long ones cut. `indices` holds the dispatch of each launch.
+fn split(plan: &Plan, device: usize, indices: &[usize]) -> Vec<Vec<Part>> {
+    let of_split = |split: &weft_core::plan::Split| {
+        if split.device != device {
+            return Vec::new();
+        }
+        let first = indices.partition_point(|index| *index < split.first);
+        let end = indices.partition_point(|index| *index < split.end);
+        let (mut parts, mut start, mut flops) = (Vec::new(), first, 0);
+        for at in first..end {
+            flops += plan.dispatches[indices[at]].cost.flops;
+            if flops > PART_FLOPS && at + 1 < end {
+                parts.push(Part { launches: start..at + 1 });
+                (start, flops) = (at + 1, 0);
+            }
+        }
+        parts.push(Part { launches: start..end });
+        parts
+    };
+    plan.splits.iter().map(of_split).collect()
+}
+
+/// Storages of small outputs on this device: they come back with the submission.
+fn mailed(plan: &Plan, device: usize, places: &[Option<Region>]) -> Vec<(StorageId, Region)> {
+    let mut all: Vec<(StorageId, Region)> = Vec::new();
+    for ((_, tensor), of) in plan.graph.outputs.iter().zip(&plan.output_devices) {
+        let storage = plan.graph.tensor(*tensor).storage;
+        let place = places.get(storage.index()).and_then(Option::as_ref);
+        let Some(region) = place.filter(|_| *of == device) else { continue };
+        if region.bytes <= MAILED && region.bytes > 0 && all.iter().all(|(s, _)| *s != storage) {
+            all.push((storage, region.clone()));
+        }
+    }
+    let mut total = 0;
+    all.retain(|(_, region)| {
+        total += region.bytes;
+        total <= MAILED
+    });
+    all
+}
+
+/// A buffer of NaN.
+fn nan(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer, DeviceError> {
+    let buffer = gpu.buffer("poison", bytes, BufferUsages::COPY_SRC, true)?;
+    if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
+        view.copy_from_slice(&vec![0xff; bytes as usize]);
+    }
+    buffer.unmap();
+    Ok(buffer)
+}
+
+impl Program for WgpuProgram {
+    fn begin(&mut self, inputs: &[(StorageId, &[u8])]) -> Result<Ticket, DeviceError> {
+        self.gpu.check()?;
+        let mut parts = Vec::with_capacity(inputs.len());
+        for (storage, bytes) in inputs {
+            // An input that no dispatch here reads has no place.
+            if self.plan.inputs.get(storage.index()).copied().unwrap_or(false) {
+                parts.push((self.place(*storage)?.offset, *bytes));
+            }
+        }
+        self.slots.begin(&self.gpu, &parts)
+    }
+
+    fn submit(&mut self, ticket: Ticket, split: usize, cancel: Option<&AtomicBool>) -> Result<(), DeviceError> {
+        let Some(parts) = self.splits.get(split).filter(|parts| !parts.is_empty()) else { return Ok(()) };
+        let last = parts.len() - 1;
+        for (at, part) in parts.iter().enumerate() {
+            if cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+                return Err(DeviceError::Cancelled);
+            }
+            let mut encoder = self.encoder();
+            let slot = self.slots.get(ticket)?;
+            if slot.take_upload() {
+                slot.copy_inputs(&mut encoder, &self.inputs.buffer);
+                encoder.clear_buffer(&self.fault.buffer, 0, Some(16));
+                for region in self.poison.iter().flat_map(|_| &self.poisoned) {
+                    if let Some(poison) = &self.poison {
+                        encoder.copy_buffer_to_buffer(poison, 0, &region.buffer, 0, region.bytes);
+                    }
+                }
+            }
+            self.encode(&mut encoder, part);
+            let ends = split == self.last && at == last;
+            if ends {
+                slot.copy_mail(&mut encoder, &self.fault.buffer);
+            }
+            self.gpu.queue.submit([encoder.finish()]);
+            slot.submitted(ends);
+            if at < last {
+                // One part runs while the next is encoded; a cancelled run has at most that much left to do.
+                self.gpu.look()?;
+            }
+        }
+        self.gpu.check()
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {
+        self.gpu.look()?;
+        let slot: &Slot = self.slots.get(ticket)?;
+        match slot.mail()? {
+            None => Ok(false),
+            Some(words) => self.reported(words).map(|()| true),
+        }
+    }
+
+    fn read(
+        &mut self,
+        ticket: Ticket,
+        storage: StorageId,
+        offset: u64,
+        into: &mut [u8],
+    ) -> Result<(), DeviceError> {
+        let region = self.place(storage)?.clone();
+        let slot = self.slots.get(ticket)?;
+        if slot.is_final() {
+            while slot.mail()?.is_none() {
+                self.gpu.wait()?;
+            }
+            let words = slot.mail()?.unwrap_or_default();
+            self.reported(words)?;
+            if slot.read_mail(storage, offset, into) {
+                return Ok(());
+            }
+        }
+        memory::read(&self.gpu, &region, offset, into)
+    }
+
+    fn write(
+        &mut self,
+        ticket: Ticket,
+        storage: StorageId,
+        range: Range<u64>,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        let region = self.place(storage)?.clone();
+        let input = self.plan.inputs.get(storage.index()).copied().unwrap_or(false);
+        let slot = self.slots.get(ticket)?;
+        // Inputs of this submission that are still to be copied would overwrite what is written now.
+        if input && slot.take_upload() {
+            let mut encoder = self.encoder();
+            slot.copy_inputs(&mut encoder, &self.inputs.buffer);
+            encoder.clear_buffer(&self.fault.buffer, 0, Some(16));
+            self.gpu.queue.submit([encoder.finish()]);
+            slot.submitted(false);
+        }
+        memory::write(&self.gpu, &region, range.start, bytes)
+    }
+}

@@ -1,0 +1,136 @@
+//! Bindings of a dispatch, and functions that reach a port's elements whatever their type and layout.
+
+use super::sources::source;
+use crate::repack::parts;
+use std::fmt::Write;
+use std::ops::Range;
+use weft_core::graph::DType;
+
+/// A bound port, as far as the shader's text depends on it.
+#[derive(Clone, Debug)]
+pub(crate) struct PortText {
+    pub name: &'static str,
+    /// Its number in the contract, for faults.
+    pub number: u32,
+    pub dtype: DType,
+    /// Whether the kernel writes it.
+    pub writes: bool,
+    /// Whether each element begins at a multiple of four bytes.
+    pub aligned: bool,
+    /// Whether its rows are repacked.
+    pub repacked: bool,
+    /// Which buffer it lies in; equal for equal buffers.
+    pub buffer: usize,
+    /// Its bytes in that buffer.
+    pub range: Range<u64>,
+}
+
+/// One storage binding of a shader.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Binding {
+    /// Element type of the array.
+    pub element: String,
+    pub writes: bool,
+    /// Ports that it holds; also `scratch`, `shared` and `fault`.
+    pub ports: Vec<String>,
+}
+
+/// Ports of one buffer and one element type share a binding. The fault words come last.
+pub(super) fn bindings(
+    ports: &[PortText],
+    declared: &[(String, String)],
+    fault: bool,
+) -> Result<Vec<Binding>, String> {
+    let port = |name: &str| ports.iter().find(|port| port.name == name);
+    let bound: Vec<(&PortText, &str)> =
+        declared.iter().filter_map(|(name, kind)| port(name).map(|p| (p, kind.as_str()))).collect();
+    // Parts of words are written by atomic operations; then every word of that buffer is reached that way.
+    let atomic = |buffer: usize| {
+        bound.iter().any(|(p, kind)| *kind == "any" && p.buffer == buffer && p.writes && !words(p))
+    };
+    let written = |buffer: usize| bound.iter().any(|(p, _)| p.buffer == buffer && p.writes);
+    let mut all: Vec<(Option<usize>, Binding)> = Vec::new();
+    for (port, kind) in &bound {
+        let element = match *kind {
+            "any" if atomic(port.buffer) => "atomic<u32>",
+            "any" => "u32",
+            other => other,
+        };
+        let key = (Some(port.buffer), element);
+        match all.iter_mut().find(|(buffer, b)| (*buffer, b.element.as_str()) == key) {
+            Some((_, binding)) => binding.ports.push(port.name.to_owned()),
+            None => all.push((
+                Some(port.buffer),
+                Binding {
+                    element: element.to_owned(),
+                    writes: written(port.buffer),
+                    ports: vec![port.name.to_owned()],
+                },
+            )),
+        }
+    }
+    for (name, kind) in declared.iter().filter(|(name, _)| name == "scratch" || name == "shared") {
+        all.push((None, Binding { element: kind.clone(), writes: true, ports: vec![name.clone()] }));
+    }
+    let mut bindings: Vec<Binding> = all.into_iter().map(|(_, binding)| binding).collect();
+    if fault {
+        let ports = vec!["fault".to_owned()];
+        bindings.push(Binding { element: "atomic<u32>".to_owned(), writes: true, ports });
+    }
+    Ok(bindings)
+}
+
+/// Whether elements are whole words.
+fn words(port: &PortText) -> bool {
+    port.aligned && matches!(port.dtype, DType::F32 | DType::I32)
+}
+
+/// Functions of a port of kind `any`: `PORT_at`, `PORT_int`, `PORT_put`, and what they need.
+pub(super) fn functions(port: &PortText, bindings: &[Binding]) -> Result<String, String> {
+    let at = bindings.iter().position(|b| b.ports.iter().any(|p| p == port.name));
+    let at = at.ok_or_else(|| format!("port `{}` is not bound", port.name))?;
+    let variable = format!("b{}", at + 1);
+    let atomic = bindings[at].element == "atomic<u32>";
+    let load = if atomic { format!("atomicLoad(&{variable}[w])") } else { format!("{variable}[w]") };
+    let mut parts = vec!["words".to_owned()];
+    if port.dtype.is_quantised() {
+        parts.push(if port.repacked { "blocks_repacked" } else { "blocks" }.to_owned());
+    }
+    parts.push(format!("type_{}", port.dtype.name().to_lowercase()));
+    if port.writes {
+        parts.push(if atomic { "store_parts" } else { "store_words" }.to_owned());
+        parts.push(format!("put_{}", port.dtype.name().to_lowercase()));
+    }
+    let mut text = String::new();
+    for part in parts {
+        let name = format!("include/{part}");
+        let part = source(&name).ok_or_else(|| format!("no shader `{name}`"))?;
+        part.lines().filter(|l| !l.trim_start().starts_with("//")).for_each(|line| {
+            text.push_str(line);
+            text.push('\n');
+        });
+    }
+    let text = text
+        .replace("@LOAD@", &load)
+        .replace("@BUFFER@", &variable)
+        .replace("@LOCATE@", &locate(port.dtype))
+        .replace("@VALUES@", &format!("{}u", port.dtype.block_values()))
+        .replace("@NUMBER@", &format!("{}u", port.number));
+    Ok(text.replace('@', port.name))
+}
+
+/// Statements that find byte `k` of block `block.y` in the repacked row at `block.x`.
+fn locate(dtype: DType) -> String {
+    let mut text = String::from("var plane = 0u;\n");
+    for part in parts(dtype) {
+        let (start, end, bytes) = (part.start, part.start + part.bytes, part.bytes);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "  if (k >= {start}u && k < {end}u) {{ return block.x + plane + block.y * {bytes}u + (k - {start}u); }}\n  \
+             plane += (p.@.blocks * {bytes}u + 15u) & ~15u;"
+        );
+    }
+    text.push_str("  return block.x;");
+    text
+}

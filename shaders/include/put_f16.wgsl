@@ -1,0 +1,1 @@
+fn @_put(i: vec4<u32>, v: f32) { @_store16(@_byte(i), half_bits(v)); }

@@ -1,0 +1,5 @@
+fn @_value(block: vec2<u32>, i: u32) -> f32 {
+  let byte = @_b8(block, 4u + (i & 15u));
+  let level = f32((byte >> (4u * (i >> 4u))) & 15u);
+  return level * half_value(@_b16(block, 0u)) + half_value(@_b16(block, 2u));
+}
