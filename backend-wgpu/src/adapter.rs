@@ -4,7 +4,7 @@ use weft_core::backend::DeviceError;
 use wgpu::{Adapter, AdapterInfo, DeviceType, Features, Instance, InstanceDescriptor, Limits};
 
 /// How to open a device.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// Name under which plans list the device.
     pub name: String,
@@ -18,8 +18,14 @@ pub struct Options {
     pub checked: bool,
     /// Fill the arena and scratch memory with NaN before each submission. For tests.
     pub poison: bool,
+    /// Time each launch, where the device can. Slows the whole down.
+    pub profile: bool,
     /// Folder in which compiled pipelines are kept between runs, where the driver supports it.
     pub cache: Option<std::path::PathBuf>,
+    /// Folder to which each shader's text is written before it is compiled, for other validators.
+    pub dump: Option<std::path::PathBuf>,
+    /// Is told of shaders that are compiled.
+    pub progress: Option<crate::Progress>,
 }
 
 impl Default for Options {
@@ -31,7 +37,10 @@ impl Default for Options {
             bounds: Bounds::default(),
             checked: false,
             poison: false,
+            profile: false,
             cache: None,
+            dump: None,
+            progress: None,
         }
     }
 }
@@ -55,7 +64,14 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { binding: u64::MAX, buffers: u32::MAX, invocations: 1024, subgroups: true, half: true, matrices: true }
+        Bounds {
+            binding: u64::MAX,
+            buffers: u32::MAX,
+            invocations: 1024,
+            subgroups: true,
+            half: true,
+            matrices: true,
+        }
     }
 }
 
@@ -147,9 +163,10 @@ fn usable_matrices(adapter: &Adapter) -> bool {
     adapter.features().contains(Features::EXPERIMENTAL_COOPERATIVE_MATRIX)
         && adapter.features().contains(Features::SHADER_F16)
         && info.subgroup_min_size == info.subgroup_max_size
-        && adapter.cooperative_matrix_properties().iter().any(|p| {
-            (p.m_size, p.n_size, p.k_size) == (16, 16, 16) && p.ab_type == F16 && p.cr_type == F32
-        })
+        && adapter
+            .cooperative_matrix_properties()
+            .iter()
+            .any(|p| (p.m_size, p.n_size, p.k_size) == (16, 16, 16) && p.ab_type == F16 && p.cr_type == F32)
 }
 
 /// An adapter by the options.
@@ -194,7 +211,10 @@ const LEAST_WORKGROUP_BYTES: u32 = 16_384;
 pub(crate) fn open(options: &Options) -> Result<Opened, DeviceError> {
     let adapter = choose(options)?;
     let (info, bounds, limits) = (adapter.get_info(), &options.bounds, adapter.limits());
-    let missing = |reason: String| DeviceError::Unavailable { name: format!("{} ({})", options.name, info.name), reason };
+    let missing = |reason: String| DeviceError::Unavailable {
+        name: format!("{} ({})", options.name, info.name),
+        reason,
+    };
     let least = [
         ("storage buffers a kernel", limits.max_storage_buffers_per_shader_stage, LEAST_BUFFERS),
         ("invocations a workgroup", limits.max_compute_invocations_per_workgroup, LEAST_INVOCATIONS),

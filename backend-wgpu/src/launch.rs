@@ -90,7 +90,8 @@ fn one(
     let mut starts = vec![0; ports.len()];
     let mut bound = Vec::with_capacity(assembled.bindings.len());
     for binding in &assembled.bindings {
-        let members = || (0..ports.len()).filter(|at| binding.ports.iter().any(|p| p == ports[*at].text.name));
+        let members =
+            || (0..ports.len()).filter(|at| binding.ports.iter().any(|p| p == ports[*at].text.name));
         let Some(first) = members().next() else {
             let fault = binding.ports.iter().any(|p| p == "fault");
             bound.push(if fault { Bound::Fault } else { Bound::Scratch });
@@ -127,9 +128,9 @@ fn ports(dispatch: &Dispatch, launch: &Launch, regions: &[Option<Region>]) -> Re
         let mut layout = other.unwrap_or(binding.tensor.layout);
         let mut blocks = (0, 0);
         if let Some(rows) = region.rows {
-            let (translated, first) = rows
-                .translate(&layout)
-                .ok_or_else(|| format!("`{}` does not address whole blocks of a repacked weight", binding.port))?;
+            let (translated, first) = rows.translate(&layout).ok_or_else(|| {
+                format!("`{}` does not address whole blocks of a repacked weight", binding.port)
+            })?;
             layout = translated;
             blocks = (first, rows.blocks);
         }
@@ -163,7 +164,8 @@ fn ports(dispatch: &Dispatch, launch: &Launch, regions: &[Option<Region>]) -> Re
 
 /// Bytes of whole rows.
 fn row_range(layout: &Layout, pitch: u64) -> Option<Range<u64>> {
-    let rows = Layout { dtype: DType::I8, shape: layout.shape, strides: layout.strides, offset: layout.offset };
+    let rows =
+        Layout { dtype: DType::I8, shape: layout.shape, strides: layout.strides, offset: layout.offset };
     let one = Layout { shape: [1, rows.shape[1], rows.shape[2], rows.shape[3]], ..rows };
     one.range().map(|range| range.start..range.end - 1 + pitch)
 }

@@ -4,17 +4,21 @@
 //! floats, cooperative matrices) faster variants stand first.
 
 mod adapter;
+mod cache;
 mod gpu;
 mod kernels;
 mod launch;
 mod memory;
 mod pipelines;
+mod profile;
 mod program;
 mod repack;
 mod shader;
 mod slots;
 
 pub use adapter::{Bounds, Found, Options, adapters};
+pub use pipelines::Progress;
+pub use profile::Timing;
 
 use gpu::Gpu;
 use kernels::implementations;
@@ -46,6 +50,7 @@ impl Wgpu {
     pub fn open(options: &Options) -> Result<Self, DeviceError> {
         let opened = adapter::open(options)?;
         let (info, caps) = (opened.info, opened.caps);
+        let pipelines = Pipelines::new(options, &opened.device, &info);
         let gpu = Arc::new(Gpu::new(opened.device, opened.queue, caps));
         let implementations = implementations(&caps);
         let mut features = Vec::new();
@@ -67,14 +72,19 @@ impl Wgpu {
             setup: Setup {
                 gpu,
                 memory: Memory::default(),
-                pipelines: Pipelines::default(),
+                pipelines,
                 implementations,
-                checked: options.checked,
                 poison: options.poison,
+                profile: (options.profile && caps.timestamps).then(Arc::default),
             },
         };
         backend.self_test()?;
         Ok(backend)
+    }
+
+    /// Times of kernels since the last call, the longest first; nothing unless the device was opened with `profile`.
+    pub fn take_profile(&self) -> Vec<Timing> {
+        self.setup.profile.as_ref().map_or(Vec::new(), |profile| profile.take())
     }
 
     /// Gives the device up, as if it had been lost: everything on it fails from now on. For tests of what follows.

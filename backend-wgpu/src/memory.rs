@@ -35,12 +35,17 @@ pub(crate) struct Memory {
     slabs: Mutex<[Option<(wgpu::Buffer, u64)>; 2]>,
 }
 
-const USAGE: BufferUsages =
-    BufferUsages::STORAGE.union(BufferUsages::COPY_SRC).union(BufferUsages::COPY_DST);
+const USAGE: BufferUsages = BufferUsages::STORAGE.union(BufferUsages::COPY_SRC).union(BufferUsages::COPY_DST);
 
 impl Memory {
     /// A zeroed region. `constant` ones never share a buffer with others.
-    pub(crate) fn allocate(&self, gpu: &Gpu, what: &str, bytes: u64, constant: bool) -> Result<Region, DeviceError> {
+    pub(crate) fn allocate(
+        &self,
+        gpu: &Gpu,
+        what: &str,
+        bytes: u64,
+        constant: bool,
+    ) -> Result<Region, DeviceError> {
         let size = bytes.next_multiple_of(ALIGNMENT).max(ALIGNMENT);
         if size > SMALL {
             let buffer = gpu.buffer(what, size, USAGE, false)?;

@@ -5,6 +5,7 @@ use crate::kernels::Implementation;
 use crate::launch::{self, Bound, Prepared};
 use crate::memory::{self, ALIGNMENT, Memory, Region};
 use crate::pipelines::{Compiled, Pipelines};
+use crate::profile::{Clock, Label, Profile};
 use crate::slots::{Slot, Slots};
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,8 +22,9 @@ pub(crate) struct Setup {
     pub memory: Memory,
     pub pipelines: Pipelines,
     pub implementations: Vec<Implementation>,
-    pub checked: bool,
     pub poison: bool,
+    /// Where times are added up, if launches are timed.
+    pub profile: Option<Arc<Profile>>,
 }
 
 /// One launch, ready to be encoded.
@@ -58,6 +60,7 @@ pub(crate) struct WgpuProgram {
     poisoned: Vec<Region>,
     poison: Option<wgpu::Buffer>,
     slots: Slots,
+    clock: Option<(Clock, Arc<Profile>)>,
 }
 
 /// What of a plan a program keeps for reports.
@@ -97,7 +100,7 @@ impl WgpuProgram {
         let (prepared, scratch_bytes) = prepare(setup, request, &places)?;
         let scratch = own("scratch", scratch_bytes)?;
         let texts: Vec<_> = prepared.iter().map(|(_, p)| &p.assembled).collect();
-        let compiled = setup.pipelines.compile(gpu, setup.checked, &texts);
+        let compiled = setup.pipelines.compile(gpu, &texts);
         let blocks = blocks(gpu, &prepared)?;
         let mut launches = Vec::with_capacity(prepared.len());
         for (at, ((index, prepared), compiled)) in prepared.iter().zip(compiled).enumerate() {
@@ -112,6 +115,10 @@ impl WgpuProgram {
         let last = plan.splits.iter().rposition(|s| s.device == request.device).unwrap_or(0);
         let poison = if setup.poison { Some(nan(gpu, arena.bytes.max(scratch.bytes))?) } else { None };
         let mailed = mailed(plan, request.device, &places);
+        let clock = match &setup.profile {
+            None => None,
+            Some(profile) => Some((Clock::new(gpu, labels(plan, &indices))?, Arc::clone(profile))),
+        };
         Ok(WgpuProgram {
             slots: Slots::new(gpu, inputs.bytes, mailed)?,
             gpu: Arc::clone(gpu),
@@ -131,6 +138,7 @@ impl WgpuProgram {
             fault,
             poisoned: vec![arena, scratch],
             poison,
+            clock,
         })
     }
 
@@ -139,10 +147,23 @@ impl WgpuProgram {
     }
 
     fn encode(&self, encoder: &mut wgpu::CommandEncoder, part: &Part) {
-        let descriptor = wgpu::ComputePassDescriptor::default();
-        let mut pass = encoder.begin_compute_pass(&descriptor);
+        if let Some((clock, _)) = &self.clock {
+            for at in part.launches.clone() {
+                let timestamp_writes = clock.writes(at);
+                let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
+                self.launch(&mut encoder.begin_compute_pass(&descriptor), at..at + 1);
+            }
+            return;
+        }
+        self.launch(
+            &mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()),
+            part.launches.clone(),
+        );
+    }
+
+    fn launch(&self, pass: &mut wgpu::ComputePass<'_>, launches: Range<usize>) {
         let mut current: Option<&Arc<Compiled>> = None;
-        for ready in &self.launches[part.launches.clone()] {
+        for ready in &self.launches[launches] {
             if current.is_none_or(|c| !Arc::ptr_eq(c, &ready.compiled)) {
                 pass.set_pipeline(&ready.compiled.pipeline);
                 current = Some(&ready.compiled);
@@ -183,9 +204,8 @@ fn prepare(
         }
         let kernel = dispatch.kernel;
         let failed = |reason: String| DeviceError::Dispatch { index, kernel, reason };
-        let known = |i: &&Implementation| {
-            i.offer.contract.kernel == kernel && i.offer.variant == dispatch.variant
-        };
+        let known =
+            |i: &&Implementation| i.offer.contract.kernel == kernel && i.offer.variant == dispatch.variant;
         let implementation = setup.implementations.iter().find(known);
         let implementation = implementation.ok_or_else(|| failed("no such variant".to_owned()))?;
         let mut regions = Vec::with_capacity(dispatch.bindings.len());
@@ -258,8 +278,7 @@ fn bind(
         };
         entries.push(wgpu::BindGroupEntry { binding: index as u32 + 1, resource });
     }
-    let descriptor =
-        wgpu::BindGroupDescriptor { label: None, layout: &compiled.layout, entries: &entries };
+    let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &compiled.layout, entries: &entries };
     gpu.captured(|| gpu.device.create_bind_group(&descriptor)).map_err(|e| e.to_string())
 }
 
@@ -283,6 +302,30 @@ fn split(plan: &Plan, device: usize, indices: &[usize]) -> Vec<Vec<Part>> {
         parts
     };
     plan.splits.iter().map(of_split).collect()
+}
+
+/// What each launch is counted under. A dispatch's cost goes to its first launch.
+fn labels(plan: &Plan, indices: &[usize]) -> Vec<Label> {
+    let mut labels: Vec<Label> = Vec::with_capacity(indices.len());
+    for (at, index) in indices.iter().enumerate() {
+        let dispatch = &plan.dispatches[*index];
+        let number = indices[..at].iter().rev().take_while(|i| *i == index).count();
+        let several = number > 0 || indices.get(at + 1) == Some(index);
+        let weight = dispatch
+            .bindings
+            .iter()
+            .flatten()
+            .find(|b| b.port == "weight" || b.port == "w0" || b.port == "gate");
+        let dtype = weight.map_or(String::new(), |b| format!(" {}", b.tensor.dtype()));
+        let part = if several { format!(" #{number}") } else { String::new() };
+        let first = number == 0;
+        labels.push(Label {
+            kernel: format!("{}/{}{dtype}{part}", dispatch.kernel, dispatch.variant),
+            bytes: if first { dispatch.cost.bytes } else { 0 },
+            flops: if first { dispatch.cost.flops } else { 0 },
+        });
+    }
+    labels
 }
 
 /// Storages of small outputs on this device: they come back with the submission.
@@ -327,7 +370,12 @@ impl Program for WgpuProgram {
         self.slots.begin(&self.gpu, &parts)
     }
 
-    fn submit(&mut self, ticket: Ticket, split: usize, cancel: Option<&AtomicBool>) -> Result<(), DeviceError> {
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        split: usize,
+        cancel: Option<&AtomicBool>,
+    ) -> Result<(), DeviceError> {
         let Some(parts) = self.splits.get(split).filter(|parts| !parts.is_empty()) else { return Ok(()) };
         let last = parts.len() - 1;
         for (at, part) in parts.iter().enumerate() {
@@ -352,6 +400,9 @@ impl Program for WgpuProgram {
             }
             self.gpu.queue.submit([encoder.finish()]);
             slot.submitted(ends);
+            if let Some((clock, profile)) = &self.clock {
+                clock.collect(&self.gpu, part.launches.clone(), profile)?;
+            }
             if at < last {
                 // One part runs while the next is encoded; a cancelled run has at most that much left to do.
                 self.gpu.look()?;

@@ -44,7 +44,11 @@ pub(crate) struct Slots {
 const FAULT: u64 = 16;
 
 impl Slots {
-    pub(crate) fn new(gpu: &Gpu, input_bytes: u64, mailed: Vec<(StorageId, Region)>) -> Result<Self, DeviceError> {
+    pub(crate) fn new(
+        gpu: &Gpu,
+        input_bytes: u64,
+        mailed: Vec<(StorageId, Region)>,
+    ) -> Result<Self, DeviceError> {
         let mut at = FAULT;
         let mut letters = Vec::with_capacity(mailed.len());
         for (storage, region) in mailed {
@@ -63,7 +67,12 @@ impl Slots {
                     )?,
                     upload_state: Arc::new(AtomicU8::new(MAPPED)),
                     waiting: AtomicU8::new(0),
-                    mail: gpu.buffer("results", at, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false)?,
+                    mail: gpu.buffer(
+                        "results",
+                        at,
+                        BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+                        false,
+                    )?,
                     mail_state: Arc::new(AtomicU8::new(IN_USE)),
                     final_part: AtomicU8::new(0),
                     content: Mutex::new(None),
@@ -99,7 +108,8 @@ impl Slots {
         for (offset, bytes) in inputs.iter().filter(|(_, bytes)| !bytes.is_empty()) {
             // Mapped ranges begin and end at whole words.
             let end = (offset + bytes.len() as u64).next_multiple_of(8);
-            let mut view = slot.upload.get_mapped_range_mut(*offset..end.min(slot.upload.size())).map_err(lost)?;
+            let mut view =
+                slot.upload.get_mapped_range_mut(*offset..end.min(slot.upload.size())).map_err(lost)?;
             view.slice(..bytes.len()).copy_from_slice(bytes);
         }
         slot.waiting.store(1, Ordering::Release);

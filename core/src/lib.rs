@@ -7,6 +7,7 @@ pub mod backend;
 pub mod contract;
 pub mod driver;
 pub mod graph;
+pub mod interpret;
 pub mod kernels;
 pub mod plan;
 pub mod quant;

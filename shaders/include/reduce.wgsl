@@ -1,5 +1,8 @@
-// Sums over a workgroup of 256, the same on every device: a tree in workgroup memory.
+// Sums and maxima over a workgroup of 256, the same on every device: a tree in workgroup memory.
+//#include numbers
 var<workgroup> partial: array<f32, 256>;
+// The larger of two; NaN wins, whatever a driver's `max` does with it.
+fn larger(a: f32, b: f32) -> f32 { return select(a, b, b > a || is_nan(b)); }
 fn group_sum(v: f32, lane: u32) -> f32 {
   workgroupBarrier();
   partial[lane] = v;
@@ -15,7 +18,7 @@ fn group_max(v: f32, lane: u32) -> f32 {
   partial[lane] = v;
   workgroupBarrier();
   for (var step = 128u; step > 0u; step >>= 1u) {
-    if (lane < step) { partial[lane] = max(partial[lane], partial[lane + step]); }
+    if (lane < step) { partial[lane] = larger(partial[lane], partial[lane + step]); }
     workgroupBarrier();
   }
   return partial[0];

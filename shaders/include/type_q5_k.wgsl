@@ -13,7 +13,6 @@ fn @_group(block: vec2<u32>, g: u32) -> vec2<f32> {
   return vec2<f32>(half_value(@_b16(block, 0u)) * f32(scale), half_value(@_b16(block, 2u)) * f32(least));
 }
 fn @_value(block: vec2<u32>, i: u32) -> f32 {
-fn @_value(block: vec2<u32>, i: u32) -> f32 {
   let byte = @_b8(block, 48u + (i >> 6u) * 32u + (i & 31u));
   let fifth = (@_b8(block, 16u + (i & 31u)) >> (i >> 5u)) & 1u;
   let line = @_group(block, i >> 5u);

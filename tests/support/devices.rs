@@ -1,6 +1,6 @@
 //! Devices under test, and which of them must be there.
 
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, OnceLock};
 use weft_core::backend::Backend;
 use weft_cpu::simd::Level;
 use weft_cpu::{Cpu, Options};
@@ -23,7 +23,7 @@ pub fn required() -> Vec<String> {
 pub fn found() -> Vec<Arc<dyn Backend>> {
     static TOLD: Once = Once::new();
     let mut all: Vec<Arc<dyn Backend>> = vec![cpu(&Options::default())];
-    all.extend(gpus(&weft_wgpu::Options::default()).into_iter().map(|gpu| gpu as Arc<dyn Backend>));
+    all.extend(all_gpus().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>));
     let is = |backend: &Arc<dyn Backend>, name: &str| {
         backend.name() == name || backend.name().starts_with(&format!("{name}:"))
     };
@@ -36,6 +36,18 @@ pub fn found() -> Vec<Arc<dyn Backend>> {
         missing.for_each(|name| eprintln!("left out: backend `{name}` is not on this machine"));
     });
     all
+}
+
+/// Options of tests: bounds checks, memory filled with NaN, and shaders written to `WEFT_SHADER_DUMP` if it is set.
+pub fn options() -> weft_wgpu::Options {
+    let dump = std::env::var_os("WEFT_SHADER_DUMP").map(std::path::PathBuf::from);
+    weft_wgpu::Options { checked: true, poison: true, dump, ..weft_wgpu::Options::default() }
+}
+
+/// Every adapter of this machine with the options of tests, opened once.
+pub fn all_gpus() -> &'static [Arc<weft_wgpu::Wgpu>] {
+    static ALL: OnceLock<Vec<Arc<weft_wgpu::Wgpu>>> = OnceLock::new();
+    ALL.get_or_init(|| gpus(&options()))
 }
 
 /// Every adapter of this machine as a device of its own, named `wgpu:` and the first word of its name.

@@ -3,10 +3,8 @@
 use super::{Build, Launch, Variant};
 
 /// Variants of these kernels.
-pub(super) const VARIANTS: &[Variant] = &[
-    Variant::any("unary", elements_of_out),
-    Variant::any("binary", elements_of_out),
-];
+pub(super) const VARIANTS: &[Variant] =
+    &[Variant::any("unary", elements_of_out), Variant::any("binary", elements_of_out)];
 
 /// One invocation an element.
 fn elements_of_out(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {

@@ -30,6 +30,8 @@ pub(crate) struct Request<'a> {
 
 /// A text ready for a compiler, and what it binds.
 pub(crate) struct Assembled {
+    /// The kernel's stem.
+    pub stem: String,
     pub text: String,
     /// Bindings from 1 on; 0 is the parameter block.
     pub bindings: Vec<Binding>,
@@ -85,7 +87,7 @@ pub(crate) fn assemble(request: &Request<'_>) -> Result<Assembled, String> {
         }
     }
     out.push_str(&replace(request, &state.text, &bindings)?);
-    Ok(Assembled { text: out, bindings })
+    Ok(Assembled { stem: request.stem.to_owned(), text: out, bindings })
 }
 
 fn parameters(request: &Request<'_>, declared: &[(String, String)], out: &mut String) {

@@ -1,0 +1,13 @@
+// Values times a factor plus a summand. A factor of zero clears whatever was there, NaN included.
+//#include grid
+//#port x any
+//#port out any
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32) {
+  let n = flat(group, groups) * 256u + lane;
+  if (n >= elements(p.out.shape)) { return; }
+  let i = unflat(n, p.out.shape);
+  let v = x_at(i);
+  out_put(i, select(v * p.scale + p.bias, p.bias, p.scale == 0.0));
+}
