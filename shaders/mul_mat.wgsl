@@ -2,3 +2,6 @@
 //#if form=any
 //#include mul_mat_any
 //#end
+//#if form=vec
+//#include mul_mat_vec
+//#end

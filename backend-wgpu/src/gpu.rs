@@ -1,9 +1,21 @@
 //! The opened device, shared by buffers and programs: errors, waiting, pipelines.
 
 use crate::adapter::Caps;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_core::backend::DeviceError;
 use wgpu::{Device, Queue};
+
+/// What was asked of a device since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Buffers made.
+    pub buffers: u64,
+    /// Command buffers submitted.
+    pub submits: u64,
+    /// Launches in them.
+    pub launches: u64,
+}
 
 /// A device with its queue.
 pub(crate) struct Gpu {
@@ -12,6 +24,9 @@ pub(crate) struct Gpu {
     pub caps: Caps,
     /// Why the device cannot be used any more.
     lost: Arc<Mutex<Option<String>>>,
+    buffers: AtomicU64,
+    submits: AtomicU64,
+    launches: AtomicU64,
 }
 
 impl Gpu {
@@ -26,7 +41,20 @@ impl Gpu {
             tracing::error!(%error, "the device refused a command");
             set(&note, error.to_string());
         }));
-        Gpu { device, queue, caps, lost }
+        let (buffers, submits, launches) = Default::default();
+        Gpu { device, queue, caps, lost, buffers, submits, launches }
+    }
+
+    /// Submits commands that hold so many launches.
+    pub(crate) fn submit(&self, encoder: wgpu::CommandEncoder, launches: usize) {
+        self.submits.fetch_add(1, Ordering::Relaxed);
+        self.launches.fetch_add(launches as u64, Ordering::Relaxed);
+        self.queue.submit([encoder.finish()]);
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counters { buffers: get(&self.buffers), submits: get(&self.submits), launches: get(&self.launches) }
     }
 
     /// Fails if the device was lost, or refused something outside an error scope.
@@ -75,6 +103,7 @@ impl Gpu {
         if bytes > most {
             return Err(refused(Some(most)));
         }
+        self.buffers.fetch_add(1, Ordering::Relaxed);
         let descriptor =
             wgpu::BufferDescriptor { label: Some(what), size: bytes, usage, mapped_at_creation: mapped };
         self.captured(|| self.device.create_buffer(&descriptor)).map_err(|error| {

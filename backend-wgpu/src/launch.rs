@@ -84,7 +84,8 @@ fn one(
         .map(|(name, value)| (name.clone(), if matches!(value, Constant::Float(_)) { "f32" } else { "u32" }))
         .collect();
     let texts: Vec<PortText> = ports.iter().map(|port| port.text.clone()).collect();
-    let request = Request { stem: dispatch.kernel, defines: &defines, ports: &texts, scalars: &scalars };
+    let table = launch.table.len() / 4;
+    let request = Request { stem: dispatch.kernel, defines: &defines, ports: &texts, scalars: &scalars, table };
     let assembled = assemble(&request)?;
     // Where each binding begins, to which offsets of ports are relative.
     let mut starts = vec![0; ports.len()];
@@ -117,6 +118,11 @@ fn one(
         Constant::Integer(value) => *value,
     }));
     block.push(u32::try_from(index).map_err(|e| e.to_string())?);
+    if !launch.table.is_empty() {
+        // Its vectors begin at a multiple of their size.
+        block.resize(block.len().next_multiple_of(4), 0);
+        block.extend_from_slice(&launch.table);
+    }
     Ok(Prepared { assembled, block, bound, groups: launch.groups })
 }
 

@@ -17,6 +17,7 @@ mod shader;
 mod slots;
 
 pub use adapter::{Bounds, Found, Options, adapters};
+pub use gpu::Counters;
 pub use pipelines::Progress;
 pub use profile::Timing;
 
@@ -85,6 +86,11 @@ impl Wgpu {
     /// Times of kernels since the last call, the longest first; nothing unless the device was opened with `profile`.
     pub fn take_profile(&self) -> Vec<Timing> {
         self.setup.profile.as_ref().map_or(Vec::new(), |profile| profile.take())
+    }
+
+    /// What was asked of the device so far.
+    pub fn counters(&self) -> Counters {
+        self.setup.gpu.counters()
     }
 
     /// Gives the device up, as if it had been lost: everything on it fails from now on. For tests of what follows.

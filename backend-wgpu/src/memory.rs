@@ -181,7 +181,7 @@ pub(crate) fn read(gpu: &Gpu, region: &Region, offset: u64, into: &mut [u8]) -> 
     let staging = gpu.buffer("read-back", last - first, usage, false)?;
     let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(&region.buffer, region.offset + first, &staging, 0, last - first);
-    gpu.queue.submit([encoder.finish()]);
+    gpu.submit(encoder, 0);
     staging.map_async(wgpu::MapMode::Read, .., |_| {});
     gpu.wait()?;
     let view = staging.get_mapped_range(..).map_err(|e| DeviceError::Lost { reason: e.to_string() })?;

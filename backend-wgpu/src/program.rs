@@ -398,7 +398,7 @@ impl Program for WgpuProgram {
             if ends {
                 slot.copy_mail(&mut encoder, &self.fault.buffer);
             }
-            self.gpu.queue.submit([encoder.finish()]);
+            self.gpu.submit(encoder, part.launches.len());
             slot.submitted(ends);
             if let Some((clock, profile)) = &self.clock {
                 clock.collect(&self.gpu, part.launches.clone(), profile)?;
@@ -457,7 +457,7 @@ impl Program for WgpuProgram {
             let mut encoder = self.encoder();
             slot.copy_inputs(&mut encoder, &self.inputs.buffer);
             encoder.clear_buffer(&self.fault.buffer, 0, Some(16));
-            self.gpu.queue.submit([encoder.finish()]);
+            self.gpu.submit(encoder, 0);
             slot.submitted(false);
         }
         memory::write(&self.gpu, &region, range.start, bytes)

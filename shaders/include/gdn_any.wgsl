@@ -100,16 +100,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   for (var i = 0u; i < dim; i++) { state_out_put(vec4<u32>(i, c.j, c.head, c.seq), work_at(c, i)); }
 //#end
 //#else
-  var from = c.seq;
+  var source = c.seq;
 //#if has_rows
   let row = rows_int(vec4<u32>(c.seq, 0u, 0u, 0u));
   if (row < 0 || u32(row) >= p.state.shape.w) {
     if (n % of_seq == 0u) { fault($rows_port, row, p.state.shape.w); }
     return;
   }
-  from = u32(row);
+  source = u32(row);
 //#end
-  for (var i = 0u; i < dim; i++) { work_put(c, i, state_at(vec4<u32>(i, c.j, c.head, from))); }
+  for (var i = 0u; i < dim; i++) { work_put(c, i, state_at(vec4<u32>(i, c.j, c.head, source))); }
 //#end
 //#end
 }

@@ -5,6 +5,7 @@ mod delta;
 mod elementwise;
 mod indexed;
 mod matmul;
+mod rotary;
 mod rows;
 
 use crate::adapter::Caps;
@@ -115,6 +116,8 @@ pub(crate) struct Launch {
     pub defines: BTreeMap<String, String>,
     /// Scalars of the parameter block besides the dispatch's constants.
     pub scalars: Vec<(&'static str, Constant)>,
+    /// Vectors of four words at the end of the parameter block, as `p.table`.
+    pub table: Vec<u32>,
     /// Workgroups.
     pub groups: [u32; 3],
     /// Layouts that stand for those of the dispatch: windows of large tensors.
@@ -149,6 +152,12 @@ impl Launch {
         self
     }
 
+    /// With a table in the parameter block; its length is a multiple of four words.
+    pub(crate) fn table(mut self, words: Vec<u32>) -> Self {
+        self.table = words;
+        self
+    }
+
     /// With another layout for a port.
     pub(crate) fn layout(mut self, port: &'static str, layout: Layout) -> Self {
         self.layouts.push((port, layout));
@@ -176,12 +185,13 @@ pub(crate) struct Implementation {
 
 /// Everything that a device offers; of one stem the preferred first.
 pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
-    let groups: [&'static [Variant]; 6] = [
+    let groups: [&'static [Variant]; 7] = [
         attention::VARIANTS,
         delta::VARIANTS,
         elementwise::VARIANTS,
         indexed::VARIANTS,
         matmul::VARIANTS,
+        rotary::VARIANTS,
         rows::VARIANTS,
     ];
     let mut all = Vec::new();

@@ -26,6 +26,8 @@ pub(crate) struct Request<'a> {
     pub ports: &'a [PortText],
     /// Scalars of the parameter block by name and WGSL type, in order.
     pub scalars: &'a [(String, &'static str)],
+    /// Vectors of the table at the end of the parameter block.
+    pub table: usize,
 }
 
 /// A text ready for a compiler, and what it binds.
@@ -102,7 +104,11 @@ fn parameters(request: &Request<'_>, declared: &[(String, String)], out: &mut St
         let _ = writeln!(out, "  {name}: {kind},");
     }
     // A uniform block is never empty.
-    out.push_str("  index: u32,\n}\n@group(0) @binding(0) var<uniform> p: Params;\n");
+    out.push_str("  index: u32,\n");
+    if request.table > 0 {
+        let _ = writeln!(out, "  table: array<vec4<u32>, {}>,", request.table);
+    }
+    out.push_str("}\n@group(0) @binding(0) var<uniform> p: Params;\n");
     let _ = declared;
 }
 

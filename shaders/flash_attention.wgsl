@@ -1,0 +1,10 @@
+// Attention over cached keys and values: all forms lie in includes, which `gated_attention` shares.
+//#if split
+//#include attention_split
+//#end
+//#if merge
+//#include attention_merge
+//#end
+//#if any
+//#include attention_any
+//#end

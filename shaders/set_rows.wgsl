@@ -1,0 +1,62 @@
+// Rows written at given indices, a workgroup a row. An index of -1 drops its row; of two rows for one place the later wins.
+//#include grid
+//#port rows any
+//#fault
+//#if rows_of_words
+//#port x f32
+//#port out u32
+//#include halves
+//#else
+//#port x any
+//#port out any
+//#end
+const LANES: u32 = $lanes;
+var<workgroup> hidden: atomic<u32>;
+fn index_at(i: vec4<u32>) -> i32 {
+  return rows_int(vec4<u32>(i.y, i.z % p.rows.shape.y, i.w % p.rows.shape.z, 0u));
+}
+@compute @workgroup_size(LANES)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) lane: u32) {
+  let row = flat(group, groups);
+  let count = rows(p.x.shape);
+  let i = unflat_row(min(row, count - 1u), p.x.shape);
+  let index = index_at(i);
+  if (lane == 0u) { atomicStore(&hidden, 0u); }
+  workgroupBarrier();
+  for (var t = i.y + 1u + lane; t < p.x.shape.y; t += LANES) {
+    if (index_at(vec4<u32>(0u, t, i.zw)) == index) { atomicStore(&hidden, 1u); }
+  }
+  workgroupBarrier();
+  if (row >= count || index == -1) { return; }
+  if (index < 0 || u32(index) >= p.extent) {
+    if (lane == 0u) { fault($rows_port, index, p.extent); }
+    return;
+  }
+  // This launch may see a part of the rows alone.
+  let place = u32(index) - p.first;
+  if (atomicLoad(&hidden) != 0u || place >= p.out.shape.y) { return; }
+//#if rows_of_words
+  let from = (p.x.offset + dot(i.yzw, p.x.stride.yzw)) / 4u;
+  let to = (p.out.offset + dot(vec3<u32>(place, i.zw), p.out.stride.yzw)) / 4u;
+//#if out_type=F16
+  for (var k = lane; k < p.x.shape.x / 2u; k += LANES) {
+    $out[to + k] = half_pair($x[from + 2u * k], $x[from + 2u * k + 1u]);
+  }
+//#else
+  for (var k = lane; k < p.x.shape.x; k += LANES) { $out[to + k] = bitcast<u32>($x[from + k]); }
+//#end
+//#else
+//#if blocks
+  for (var k = lane; k < p.x.shape.x / 32u; k += LANES) {
+    var values: array<f32, 32>;
+    for (var j = 0u; j < 32u; j++) { values[j] = x_at(vec4<u32>(k * 32u + j, i.yzw)); }
+    out_put_block(vec4<u32>(k, place, i.zw), &values);
+  }
+//#else
+  for (var k = lane; k < p.x.shape.x; k += LANES) {
+    out_put(vec4<u32>(k, place, i.zw), x_at(vec4<u32>(k, i.yzw)));
+  }
+//#end
+//#end
+}

@@ -1,0 +1,56 @@
+//! Devices with less: the same answers.
+
+use crate::{gpus, hybrid, largest, session};
+use weft_tests::fixtures::path;
+use weft_tests::refs::References;
+use weft_wgpu::{Bounds, Options};
+
+/// Logits of the small models with these options, against their references.
+fn agrees(what: &str, change: impl Fn(&mut Options)) {
+    for gpu in gpus(change) {
+        for name in ["qwen35-f32", "qwen35k-Q4_K_M"] {
+            let refs = format!("models/{}.refs.safetensors.zst", name.trim_end_matches("-f32"));
+            let references = References::read(&path(&refs));
+            let (ids, want) = (references.ids("ids"), references.floats("logits"));
+            let model = hybrid(&format!("models/{name}.gguf.zst"), vec![gpu.clone()]);
+            let got = session(&model).evaluate(&ids, false).unwrap();
+            let off = largest(&got.logits, &want);
+            assert!(off <= 2e-3, "{what}, {name}: {off}");
+            // A decode step takes other kernels than a prompt.
+            let mut session = session(&model);
+            session.prefill(&ids[..30]).unwrap();
+            let off = largest(session.decode(ids[30]).unwrap(), &want[30 * 512..31 * 512]);
+            assert!(off <= 2e-3, "{what}, {name}, decoding: {off}");
+        }
+    }
+}
+
+fn bounded(what: &str, bounds: Bounds) {
+    agrees(what, |options| options.bounds = bounds);
+}
+
+#[test]
+fn large_tensors_are_cut_into_windows() {
+    // The embeddings and the larger matrices of the small models do not fit.
+    bounded("windows", Bounds { binding: 128 << 10, ..Bounds::default() });
+}
+
+#[test]
+fn eight_storage_buffers_suffice() {
+    bounded("eight buffers", Bounds { buffers: 8, ..Bounds::default() });
+}
+
+#[test]
+fn subgroups_and_halves_are_not_needed() {
+    bounded("plain", Bounds { subgroups: false, half: false, matrices: false, ..Bounds::default() });
+}
+
+#[test]
+fn small_workgroups_suffice() {
+    bounded("256 invocations", Bounds { invocations: 256, ..Bounds::default() });
+}
+
+#[test]
+fn unchecked_shaders_compute_the_same() {
+    agrees("unchecked", |options| options.checked = false);
+}
