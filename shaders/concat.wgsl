@@ -10,34 +10,34 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let n = flat(group, groups) * 256u + lane;
   if (n >= elements(p.out.shape)) { return; }
   let i = unflat(n, p.out.shape);
-  var from = i;
+  var source = i;
   if (i[p.dim] < p.a.shape[p.dim]) {
 //#if out_type=I32
 //#if a_type=I32
-    out_put_int(i, a_int(from));
+    out_put_int(i, a_int(source));
 //#else
-    out_put_int(i, int_of(a_at(from)));
+    out_put_int(i, int_of(a_at(source)));
 //#end
 //#else
 //#if a_type=I32
-    out_put(i, float_of(a_int(from)));
+    out_put(i, float_of(a_int(source)));
 //#else
-    out_put(i, a_at(from));
+    out_put(i, a_at(source));
 //#end
 //#end
   } else {
-    from[p.dim] -= p.a.shape[p.dim];
+    source[p.dim] -= p.a.shape[p.dim];
 //#if out_type=I32
 //#if b_type=I32
-    out_put_int(i, b_int(from));
+    out_put_int(i, b_int(source));
 //#else
-    out_put_int(i, int_of(b_at(from)));
+    out_put_int(i, int_of(b_at(source)));
 //#end
 //#else
 //#if b_type=I32
-    out_put(i, float_of(b_int(from)));
+    out_put(i, float_of(b_int(source)));
 //#else
-    out_put(i, b_at(from));
+    out_put(i, b_at(source));
 //#end
 //#end
   }

@@ -15,9 +15,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let i = unflat_row(row, p.out.shape);
   let place = place_of(i, lane == 0u);
   if (place >= p.table.shape.y) { return; }
-  let to = (p.out.offset + dot(i.yzw, p.out.stride.yzw)) / 16u;
+  let result = (p.out.offset + dot(i.yzw, p.out.stride.yzw)) / 16u;
   for (var k = lane; k < p.out.shape.x / 4u; k += 64u) {
-    $out[to + k] = table_four(vec4<u32>(4u * k, place, i.zw));
+    $out[result + k] = table_four(vec4<u32>(4u * k, place, i.zw));
   }
 }
 //#else
@@ -31,18 +31,18 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let i = unflat(n, p.out.shape);
   let place = place_of(i, i.x == 0u);
   if (place >= p.table.shape.y) { return; }
-  let from = vec4<u32>(i.x, place, i.zw);
+  let source = vec4<u32>(i.x, place, i.zw);
 //#if out_type=I32
 //#if table_type=I32
-  out_put_int(i, table_int(from));
+  out_put_int(i, table_int(source));
 //#else
-  out_put_int(i, int_of(table_at(from)));
+  out_put_int(i, int_of(table_at(source)));
 //#end
 //#else
 //#if table_type=I32
-  out_put(i, float_of(table_int(from)));
+  out_put(i, float_of(table_int(source)));
 //#else
-  out_put(i, table_at(from));
+  out_put(i, table_at(source));
 //#end
 //#end
 }

@@ -37,14 +37,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let place = u32(index) - p.first;
   if (atomicLoad(&hidden) != 0u || place >= p.out.shape.y) { return; }
 //#if rows_of_words
-  let from = (p.x.offset + dot(i.yzw, p.x.stride.yzw)) / 4u;
-  let to = (p.out.offset + dot(vec3<u32>(place, i.zw), p.out.stride.yzw)) / 4u;
+  let source = (p.x.offset + dot(i.yzw, p.x.stride.yzw)) / 4u;
+  let result = (p.out.offset + dot(vec3<u32>(place, i.zw), p.out.stride.yzw)) / 4u;
 //#if out_type=F16
   for (var k = lane; k < p.x.shape.x / 2u; k += LANES) {
-    $out[to + k] = half_pair($x[from + 2u * k], $x[from + 2u * k + 1u]);
+    $out[result + k] = half_pair($x[source + 2u * k], $x[source + 2u * k + 1u]);
   }
 //#else
-  for (var k = lane; k < p.x.shape.x; k += LANES) { $out[to + k] = bitcast<u32>($x[from + k]); }
+  for (var k = lane; k < p.x.shape.x; k += LANES) { $out[result + k] = bitcast<u32>($x[source + k]); }
 //#end
 //#else
 //#if blocks

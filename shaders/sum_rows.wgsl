@@ -7,8 +7,9 @@
 // Sums (x) and what they lack (y).
 var<workgroup> partial: array<vec2<f32>, 256>;
 fn plus(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
-  let sum = a.x + b.x;
-  let z = sum - a.x;
+  // The spare word is zero, which compilers cannot know: they would turn (a + b) - a into b.
+  let sum = bitcast<f32>(bitcast<u32>(a.x + b.x) ^ p.x.spare);
+  let z = bitcast<f32>(bitcast<u32>(sum - a.x) ^ p.x.spare);
   return vec2<f32>(sum, a.y + b.y + ((a.x - (sum - z)) + (b.x - z)));
 }
 @compute @workgroup_size(256)

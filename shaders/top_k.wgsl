@@ -22,8 +22,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let n = flat(group, groups) * 256u + lane;
   if (n >= rows(p.x.shape) * p.k) { return; }
   let row = row_of(n / p.k);
-  let start = p.from + n / p.k * p.k;
-  let index = $scratch[p.from + n];
+  let start = p.source + n / p.k * p.k;
+  let index = $scratch[p.source + n];
   let own = rank_of(row, index);
   var before = 0u;
   for (var j = 0u; j < p.k; j++) { before += select(0u, 1u, above(rank_of(row, $scratch[start + j]), own)); }
@@ -48,7 +48,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let begin = list % p.chunks * p.chunk;
 //#if listed
   let length = p.chunk;
-  let source = p.from + list * p.chunk;
+  let list_start = p.source + list * p.chunk;
   var wanted = p.k;
 //#else
   let length = min(p.chunk, p.x.shape.x - begin);
@@ -61,7 +61,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     workgroupBarrier();
     for (var j = lane; j < length; j += 256u) {
 //#if listed
-      let index = $scratch[source + j];
+      let index = $scratch[list_start + j];
       if (index == NOTHING) { continue; }
 //#else
       let index = begin + j;
@@ -96,20 +96,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   }
   if (lane == 0u) { atomicStore(&taken, 0u); }
   workgroupBarrier();
-  let target_start = p.to + list * p.k;
+  let result_start = p.result + list * p.k;
   let writes = flat(group, groups) <= last;
   for (var j = lane; j < length; j += 256u) {
 //#if listed
-    let index = $scratch[source + j];
+    let index = $scratch[list_start + j];
     if (index == NOTHING) { continue; }
 //#else
     let index = begin + j;
 //#end
-    if (writes && !above(found, rank_of(row, index))) { $scratch[target_start + atomicAdd(&taken, 1u)] = index; }
+    if (writes && !above(found, rank_of(row, index))) { $scratch[result_start + atomicAdd(&taken, 1u)] = index; }
   }
   workgroupBarrier();
   if (writes) {
-    for (var j = atomicLoad(&taken) + lane; j < p.k; j += 256u) { $scratch[target_start + j] = NOTHING; }
+    for (var j = atomicLoad(&taken) + lane; j < p.k; j += 256u) { $scratch[result_start + j] = NOTHING; }
   }
 }
 //#end

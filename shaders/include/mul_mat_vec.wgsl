@@ -24,8 +24,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var at: array<u32, $columns>;
   for (var c = 0u; c < $columns; c++) { at[c] = (p.x.offset + min(c, columns - 1u) * p.x.stride.y) / 16u; }
   let last = rows - 1u;
-  let sums = dot_rows(weight_row(min(row, last), 0u, 0u), weight_row(min(row + 1u, last), 0u, 0u),
-                      weight_row(min(row + 2u, last), 0u, 0u), weight_row(min(row + 3u, last), 0u, 0u),
+  let sums = dot_rows(row_of(min(row, last), 0u, 0u), row_of(min(row + 1u, last), 0u, 0u),
+                      row_of(min(row + 2u, last), 0u, 0u), row_of(min(row + 3u, last), 0u, 0u),
                       at, p.x.shape.x / (4u * RUNS * QUADS), t % $lanes);
   add_up(sums, thread);
   if (t < teams * $columns) {

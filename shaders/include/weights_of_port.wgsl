@@ -13,7 +13,7 @@ fn w_word(which: u32, a: u32) -> u32 { return weight_load32(a); }
 fn w_half(which: u32, a: u32) -> u32 { return weight_load16(a); }
 //#end
 //#include weights
-fn weight_row(row: u32, z: u32, w: u32) -> Row {
+fn row_of(row: u32, z: u32, w: u32) -> Row {
   let at = p.weight.offset + row * p.weight.stride.y + z * p.weight.stride.z + w * p.weight.stride.w;
   return Row(at, p.weight.block, p.weight.blocks, 0u);
 }

@@ -3,7 +3,7 @@
 use crate::subject::Subject;
 use std::collections::BTreeSet;
 use weft_core::contract::draw::{Case, StrideClass, Wish, class_of, classes, token_extent};
-use weft_core::contract::{Attribute, Constant, Contract, Extent, Stride};
+use weft_core::contract::{Allowed, Attribute, Constant, Contract, Extent, Stride};
 use weft_core::driver::Why;
 use weft_core::graph::DType;
 use weft_tests::Random;
@@ -64,13 +64,22 @@ pub fn required(contract: &Contract, subject: &Subject) -> BTreeSet<Item> {
         }
     }
     for edge in contract.edges.iter().filter(|_| token_extent(contract).is_some()) {
-        all.extend([edge - 1, *edge, edge + 1].map(Item::Tokens));
+        all.extend([edge - 1, *edge, edge + 1].into_iter().filter(|n| admits_tokens(contract, *n)).map(Item::Tokens));
     }
     for attribute in contract.attributes {
         all.extend(values(attribute).into_iter().map(|value| Item::Value(attribute.name(), value)));
     }
     all.extend(contract.may_alias.iter().map(|(a, b)| Item::Alias(a, b)));
     all
+}
+
+/// Whether a range of token counts, if the contract has one, holds this number.
+fn admits_tokens(contract: &Contract, tokens: u64) -> bool {
+    let name = token_extent(contract);
+    contract.symbols.iter().filter(|symbol| Some(symbol.name) == name).all(|symbol| match symbol.allowed {
+        Allowed::Between(low, high) => (low..=high).contains(&tokens),
+        _ => true,
+    })
 }
 
 /// What a case shows.

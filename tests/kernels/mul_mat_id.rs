@@ -1,10 +1,13 @@
 //! `mul_mat_id`.
 
-use crate::subject::{Subject, below, values};
+use crate::subject::{Subject, below, factors, values};
 
 /// The kernel.
 pub static SUBJECT: Subject = Subject {
-    values: |case, _| values([("ids", below(case.layout("weight").map_or(1, |weight| weight.shape[2])))]),
+    values: |case, _| {
+        let experts = case.layout("weight").map_or(1, |weight| weight.shape[2]);
+        values([("ids", below(experts)), ("weight", factors(case, "out")), ("x", factors(case, "out"))])
+    },
     ..Subject::new("mul_mat_id")
 };
 

@@ -73,11 +73,12 @@ fn argsort(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     Ok(vec![Launch::flat(build.elements("x")?.div_ceil(256))])
 }
 
-/// One invocation a column.
+/// One invocation a column. Scratch memory holds the solution with twice the precision.
 fn solve_tri(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let [m, n, b, c] = build.layout("out")?.shape;
     let columns = if n == 0 { 0 } else { m * b * c };
     let columns = u32::try_from(columns).map_err(|_| "more than 2^32 columns".to_owned())?;
+    build.scratch = 8 * u64::from(columns) * n;
     Ok(vec![Launch::flat(columns.div_ceil(64))])
 }
 

@@ -10,9 +10,9 @@ const CHUNK: u32 = 4096;
 pub(super) fn top_k(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let (width, rows, k) = (build.shape("x")?[0], build.rows("x")?, build.shape("out")?[0]);
     let count = rows.checked_mul(k).ok_or("more than 2^32 results")?;
-    let select = |lists: u32, chunks: u32, chunk: u32, from: u32, to: u32| {
+    let select = |lists: u32, chunks: u32, chunk: u32, source: u32, result: u32| {
         let launch = Launch::flat(lists).integer("chunks", chunks).integer("chunk", chunk);
-        launch.integer("from", from).integer("to", to)
+        launch.integer("source", source).integer("result", result)
     };
     let chunks = width.div_ceil(CHUNK);
     let listed = rows.checked_mul(chunks).and_then(|lists| lists.checked_mul(k)).and_then(|n| n.checked_add(count));
@@ -29,6 +29,6 @@ pub(super) fn top_k(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
             launches.push(select(rows, 1, width, 0, 0));
         }
     }
-    launches.push(Launch::flat(count.div_ceil(256)).integer("from", 0).flag("order", true));
+    launches.push(Launch::flat(count.div_ceil(256)).integer("source", 0).flag("order", true));
     Ok(launches)
 }

@@ -1,0 +1,46 @@
+//! Attention of few tokens: cells are cut into chunks whose sums a second launch merges.
+
+use super::super::{Build, Launch};
+
+/// Chunks of all key/value heads together that a long cache is cut into: enough to fill a large GPU.
+const GROUPS: u32 = 512;
+/// Least cells of a chunk.
+const LEAST: u32 = 64;
+/// Tokens up to which the chunks do not depend on their number: what a token gets does not, either.
+const ALIKE: u32 = 8;
+/// Query heads that a workgroup handles at once: their number, and the pitch of their weights.
+const HEADS: [(u32, u32); 4] = [(2, 2), (4, 4), (6, 8), (8, 8)];
+/// Lanes of a workgroup.
+const LANES: u32 = 128;
+
+/// The split and the merge.
+pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let [width, tokens, heads, _] = build.shape("q")?;
+    let [_, cells, groups, _] = build.shape("k")?;
+    let sharing = heads / groups.max(1);
+    let (most, _) = HEADS[HEADS.len() - 1];
+    let batches = sharing.div_ceil(most).max(1);
+    let (at_once, pitch) =
+        HEADS.into_iter().find(|(n, _)| *n * batches >= sharing).unwrap_or(HEADS[HEADS.len() - 1]);
+    let wanted = GROUPS / (groups * batches).max(1) / tokens.div_ceil(ALIKE).max(1);
+    let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
+    let sums = u64::from(tokens) * u64::from(heads) * u64::from(chunks);
+    build.scratch = sums * u64::from(width + 4) * 4;
+    let subgroups = build.caps.subgroups.is_some();
+    let share = if subgroups { 4 } else { 1 };
+    let common = |launch: Launch| launch.define("width", number(width)).integer("chunks", chunks);
+    let split = common(Launch::grid([chunks, groups * batches, tokens]))
+        .flag("split", true)
+        .flag("subgroups", subgroups)
+        .define("heads", number(at_once))
+        .define("pitch", number(pitch))
+        .define("share", number(share))
+        .define("room", number((at_once * width / 4).max(2 * LANES)))
+        .integer("batches", batches);
+    Ok(vec![split, common(Launch::grid([heads, tokens, 1])).flag("merge", true)])
+}
+
+/// An unsigned number as shaders write it.
+fn number(value: u32) -> String {
+    format!("{value}u")
+}

@@ -1,0 +1,68 @@
+//! `mul_mat`.
+
+use super::ports::{Teams, weights};
+use super::windows::{fits, slice, windows};
+use crate::kernels::{Build, Launch};
+use weft_core::graph::Layout;
+
+/// The operands of a launch.
+pub(super) struct Part {
+    weight: Layout,
+    x: Layout,
+    out: Layout,
+}
+
+impl Part {
+    /// A launch on these operands.
+    fn launch(&self, launch: Launch) -> Launch {
+        launch.layout("weight", self.weight).layout("x", self.x).layout("out", self.out)
+    }
+}
+
+/// The dispatch in parts whose weights one binding holds. Parts begin at multiples of `block` rows.
+fn parts(build: &Build<'_>, block: u64) -> Result<Vec<Part>, String> {
+    let whole = Part { weight: build.layout("weight")?, x: build.layout("x")?, out: build.layout("out")? };
+    if fits(build, &whole.weight) || whole.out.is_empty() {
+        return Ok(vec![whole]);
+    }
+    let mut all = Vec::new();
+    for c in 0..whole.out.shape[3] {
+        for b in 0..whole.out.shape[2] {
+            let plane = |layout: &Layout| {
+                let (b, c) = (b % layout.shape[2], c % layout.shape[3]);
+                slice(&slice(layout, 2, &(b..b + 1)), 3, &(c..c + 1))
+            };
+            let weight = plane(&whole.weight);
+            for rows in windows(build, &weight, 1, block)? {
+                all.push(Part {
+                    weight: slice(&weight, 1, &rows),
+                    x: plane(&whole.x),
+                    out: slice(&plane(&whole.out), 0, &rows),
+                });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// One invocation an element.
+pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let launch = |part: &Part| {
+        let all = u32::try_from(part.out.elements()).map_err(|_| "`out` has more than 2^32 elements".to_owned())?;
+        Ok(part.launch(Launch::flat(all.div_ceil(256))).define("form", "any"))
+    };
+    parts(build, 1)?.iter().map(launch).collect()
+}
+
+/// A team of threads four rows, for all columns.
+pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let weight = build.layout("weight")?;
+    let teams = Teams::new(build, &weight)?;
+    let columns = build.shape("out")?[1].next_power_of_two();
+    let launch = |part: &Part| {
+        let rows = u32::try_from(part.out.shape[0]).map_err(|_| "`out` has rows that are too long".to_owned())?;
+        let launch = part.launch(Launch::flat(rows.div_ceil(teams.rows()))).define("form", "vec");
+        Ok(weights(teams.define(launch, columns), build, &part.weight))
+    };
+    parts(build, u64::from(teams.rows()))?.iter().map(launch).collect()
+}

@@ -1,0 +1,44 @@
+// Merges the sums of a head's chunks: one workgroup a head and token.
+//#include reduce
+//#include attention_chunks
+//#include functions
+//#port gate vec4<f32>
+//#port out vec4<f32>
+const LANES = 256u;
+const TEAMS = LANES / QUADS;
+const MOST_CHUNKS = 512u;
+var<workgroup> shares: array<f32, MOST_CHUNKS>;
+var<workgroup> sums: array<vec4<f32>, LANES>;
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let found = find_place(group.y, lane, LANES, false);
+  if (found.y == 0u) { return; }
+  let span = span_of(found.y - 1u);
+  let used = (found.y - 1u + span - 1u) / span;
+  let base = sums_at(group.y, group.x, 0u);
+  var peak = LOWEST;
+  for (var c = lane; c < used; c += LANES) { peak = higher(peak, $scratch[base + c * (QUADS + 1u) + QUADS].x); }
+  let most = group_max(peak, lane);
+  var part = 0.0;
+  for (var c = lane; c < used; c += LANES) {
+    let line = $scratch[base + c * (QUADS + 1u) + QUADS];
+    let share = weight(line.x - most);
+    shares[c] = share;
+    part += share * line.y;
+  }
+  // Has barriers, so that all shares are seen.
+  let total = group_sum(part, lane);
+  let column = lane % QUADS;
+  var sum = vec4<f32>();
+  for (var c = lane / QUADS; c < used; c += TEAMS) { sum += shares[c] * $scratch[base + c * (QUADS + 1u) + column]; }
+  sums[lane] = sum;
+  workgroupBarrier();
+  if (lane >= QUADS) { return; }
+  for (var i = 1u; i < TEAMS; i++) { sum += sums[i * QUADS + lane]; }
+  var result = select(sum / total, vec4<f32>(), total == 0.0);
+//#if has_gate
+  let at = p.gate.offset + group.x * p.gate.stride.y + group.y * p.gate.stride.z;
+  result *= gate_values(p.act, $gate[at / 16u + lane]);
+//#end
+  $out[(p.out.offset + group.x * p.out.stride.y + group.y * p.out.stride.z) / 16u + lane] = result;
+}
