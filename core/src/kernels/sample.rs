@@ -19,7 +19,7 @@
 //! and where u ≥ 0.5 take −ln(u) not from a logarithm, whose absolute error swamps it, but from `w = 1 − u`, which is
 //! exact too, as `2·(s + s³/3 + s⁵/5 + … + s¹³/13)` with `s = w / (2 − w)`. So devices agree on the id unless the two best
 //! scores are nearer than that; [`Choice::margin`] tells how near they are. Selection of candidates compares logits alone
-//! and is exact.
+//! and is exact. Of the log-probability the contract's largest error counts relative to the larger of it and 1.
 
 use super::{Call, Kernel, KernelError};
 use crate::contract::{
