@@ -5,3 +5,6 @@
 //#if form=vec
 //#include mul_mat_vec
 //#end
+//#if form=tile
+//#include mul_mat_tile
+//#end

@@ -78,6 +78,7 @@ impl Cpu {
                 memory: memory::available(),
                 largest_buffer: None,
                 features: vec![format!("{:?}", simd.level())],
+                prefers_device_sampling: false,
             },
             offers: implementations.iter().map(|i| i.offer).collect(),
             setup: Setup {

@@ -67,6 +67,7 @@ impl Wgpu {
                 memory: None,
                 largest_buffer: Some(gpu.device.limits().max_buffer_size),
                 features,
+                prefers_device_sampling: true,
             },
             offers: implementations.iter().map(|i| i.offer).collect(),
             repack: options.repack,

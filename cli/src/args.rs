@@ -8,8 +8,30 @@ use std::sync::Arc;
 use weft::Model;
 use weft::backends::{self, BackendOptions};
 use weft::sampling::SamplingParams;
-use weft::session::{GenerateOptions, SessionOptions};
+use weft::session::{GenerateOptions, SampleOn, SessionOptions};
 use weft_core::graph::DType;
+
+/// Where to run.
+#[derive(Args, Clone)]
+pub struct BackendArgs {
+    /// Where to run: auto takes the best that is found; wgpu:1 or wgpu:radeon is one device of several, by index or a part
+    /// of its name. See `weft doctor`.
+    #[arg(long, default_value = "auto", value_name = "NAME[:DEVICE]")]
+    pub backend: String,
+    /// CPU threads; 0 takes one per processor.
+    #[arg(short, long, default_value_t = 0)]
+    pub threads: usize,
+    /// Leave weights on the device as they lie in the file.
+    #[arg(long)]
+    pub no_repack: bool,
+}
+
+impl BackendArgs {
+    /// How to open it.
+    pub fn options(&self) -> BackendOptions {
+        BackendOptions { threads: self.threads, repack: !self.no_repack, ..BackendOptions::default() }
+    }
+}
 
 /// Which model, on what.
 #[derive(Args, Clone)]
@@ -17,18 +39,14 @@ pub struct ModelArgs {
     /// GGUF file; of a split model any part. Without it, the model inside this program.
     #[arg(short, long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Where to run: auto takes the best that is found.
-    #[arg(long, default_value = "auto", value_name = "NAME")]
-    pub backend: String,
-    /// CPU threads; 0 takes one per processor.
-    #[arg(short, long, default_value_t = 0)]
-    pub threads: usize,
+    #[command(flatten)]
+    pub backend: BackendArgs,
 }
 
 impl ModelArgs {
     /// Opens devices and file, and puts the weights on the device.
     pub fn open(&self) -> anyhow::Result<Arc<Model>> {
-        let backends = backends::open(&self.backend, &BackendOptions { threads: self.threads })?;
+        let backends = backends::open(&self.backend.backend, &self.backend.options())?;
         let model = match &self.model {
             Some(path) => Model::open(path, backends)?,
             None => embedded(backends)?,
@@ -74,6 +92,15 @@ pub struct SessionArgs {
     /// Exact arithmetic: f32 throughout, no 8-bit products. Slower.
     #[arg(long)]
     pub exact: bool,
+    /// Where tokens are sampled: auto lets the device say; host; or device, as far as it can: greedy, or temperature with
+    /// --top-k from 1 to 64, --top-p 1, --min-p 0 and no penalties.
+    #[arg(long, default_value = "auto", value_name = "WHERE", value_parser = sample_on)]
+    pub sample_on: SampleOn,
+}
+
+fn sample_on(text: &str) -> anyhow::Result<SampleOn> {
+    let known = SampleOn::NAMES.iter().find(|(name, _)| *name == text);
+    known.map(|(_, sample_on)| *sample_on).context("auto, host and device are known")
 }
 
 impl SessionArgs {
@@ -90,6 +117,7 @@ impl SessionArgs {
             ubatch: self.ubatch,
             cache,
             exact,
+            sample_on: self.sample_on,
             ..SessionOptions::default()
         })
     }

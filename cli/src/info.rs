@@ -69,7 +69,16 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
     sizes.push(most);
     for cells in sizes {
         let cache = DType::F16;
-        let batch = Batch { tokens: 1, segments: 1, rows: Rows::All, cells, slots: 1, cache, hidden: false };
+        let batch = Batch {
+            tokens: 1,
+            segments: 1,
+            rows: Rows::All,
+            cells,
+            slots: 1,
+            cache,
+            hidden: false,
+            sample: false,
+        };
         let graph = description.graph(&batch)?;
         let owned = |owner| graph.storages.iter().filter(|s| s.owner == owner).map(|s| s.bytes).sum::<u64>();
         let (weights, states) = (owned(Owner::Weight), owned(Owner::State));

@@ -3,6 +3,7 @@
 mod answer;
 mod args;
 mod chat;
+mod doctor;
 mod info;
 mod interrupt;
 mod logits;
@@ -43,6 +44,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Write the logits of given token ids to a file: for comparisons with other engines.
     Logits(logits::LogitsArgs),
+    /// Tell which devices are found, what they can do, and what is wrong with them.
+    Doctor(doctor::DoctorArgs),
     /// Write a model of random weights: for planning and measuring without a download.
     Synth(synth::SynthArgs),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Info(args) => info::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Logits(args) => logits::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Synth(args) => synth::run(&args),
     };
     match outcome {

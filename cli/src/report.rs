@@ -11,17 +11,21 @@ fn coloured() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Writes what the library tells to standard error, from this level of detail on; by default nothing.
+/// Writes what the library tells to standard error, from this level of detail on; by default warnings.
 pub fn listen(verbose: u8) {
     let level = match verbose {
-        0 => return,
+        0 => tracing::Level::WARN,
         1 => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
     let listener =
         tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(coloured());
     // The program installs one listener and nobody else does.
-    let _ = listener.try_init();
+    let _ = if verbose == 0 {
+        listener.without_time().with_target(false).try_init()
+    } else {
+        listener.try_init()
+    };
 }
 
 /// One line, cause by cause.

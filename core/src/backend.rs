@@ -36,6 +36,8 @@ pub struct Capabilities {
     pub largest_buffer: Option<u64>,
     /// Features found, by name.
     pub features: Vec<String>,
+    /// Whether tokens are better sampled here than from logits that the host reads back.
+    pub prefers_device_sampling: bool,
 }
 
 /// A device's buffer. Dropping the last clone frees it.
@@ -77,6 +79,8 @@ pub enum DeviceError {
     Cancelled,
     #[error("the device was lost: {reason}")]
     Lost { reason: String },
+    #[error("`{what}` cannot be read: {reason}")]
+    Unreadable { what: String, reason: String },
     #[error("self-test of `{what}` failed: expected {expected}, got {got}")]
     SelfTest { what: &'static str, expected: String, got: String },
     #[error("backend `{name}` is not available: {reason}")]

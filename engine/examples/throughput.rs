@@ -12,7 +12,8 @@ fn main() -> Result<(), Error> {
     let file = args.next().unwrap_or_else(|| "models/weft-tales-12m.Q8_0.gguf".to_owned());
     let mut number = |default: usize| args.next().and_then(|a| a.parse().ok()).unwrap_or(default);
     let (threads, prompt, decode, runs) = (number(1), number(128), number(64), number(5));
-    let model = Model::open(&file, backends::open("cpu", &BackendOptions { threads })?)?;
+    let model =
+        Model::open(&file, backends::open("cpu", &BackendOptions { threads, ..BackendOptions::default() })?)?;
     let context = (prompt + decode) as u64;
     let mut session = Session::new(&model, SessionOptions { context, ..SessionOptions::default() })?;
     // Any ids will do: the arithmetic does not depend on them.

@@ -1,54 +1,161 @@
-//! Backends by name, as far as they are compiled in.
+//! Backends by name, as far as they are compiled in, and what they find on this machine.
+
+#[cfg(feature = "cpu")]
+mod cpu;
+mod describe;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "wgpu")]
+mod wgpu;
+
+pub use describe::describe;
 
 use crate::Error;
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
 
-/// Names of the backends compiled in, the preferred first.
-pub const KNOWN: &[&str] = &[
-    #[cfg(feature = "cpu")]
-    "cpu",
-];
-
 /// How to open a backend.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BackendOptions {
     /// CPU threads; 0 takes one per processor.
     pub threads: usize,
+    /// Whether weights may be laid out anew for a device when they are loaded; else they lie there as in the file.
+    pub repack: bool,
+    /// Is told how many of how many shaders are compiled, by backends that compile some.
+    pub shaders: Option<ShaderProgress>,
 }
 
-/// Opens a backend by name; `auto` takes the first that opens.
+impl Default for BackendOptions {
+    fn default() -> Self {
+        BackendOptions { threads: 0, repack: true, shaders: None }
+    }
+}
+
+/// Is told how many of how many shaders are compiled, from any thread.
+#[derive(Clone)]
+pub struct ShaderProgress(pub Arc<dyn Fn(usize, usize) + Send + Sync>);
+
+impl std::fmt::Debug for ShaderProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ShaderProgress")
+    }
+}
+
+/// Which device of a backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// For `auto`: the best real one. One that is emulated in software is no reason to leave the CPU.
+    Automatic,
+    /// The backend was named: its best one, real before emulated.
+    Best,
+    /// The one at this place in the backend's own list.
+    Index(usize),
+    /// The first whose name contains this, capital letters or not.
+    Named(String),
+}
+
+/// A device that a backend finds, or the reason why it finds none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The backend's name.
+    pub backend: &'static str,
+    /// The device in words; empty if there is none.
+    pub device: String,
+    /// More about it: what and its value.
+    pub detail: Vec<(String, String)>,
+    /// Whether it opens and passes its self-test, or why not.
+    pub status: Result<(), String>,
+}
+
+type Open = fn(&Choice, &BackendOptions) -> Result<Arc<dyn Backend>, DeviceError>;
+
+/// A backend that is compiled in.
+struct Kind {
+    name: &'static str,
+    /// Opens a device and tests it.
+    open: Open,
+    /// Every device, whether it works or not.
+    find: fn(&BackendOptions) -> Vec<Found>,
+}
+
+/// Backends compiled in, the preferred first: hip, wgpu, cpu.
+const KINDS: &[Kind] = &[
+    #[cfg(feature = "wgpu")]
+    wgpu::KIND,
+    #[cfg(feature = "cpu")]
+    cpu::KIND,
+];
+
+/// Names of the backends compiled in, the preferred first.
+pub fn known() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.name).collect()
+}
+
+/// What each backend compiled in finds on this machine.
+pub fn found(options: &BackendOptions) -> Vec<Found> {
+    KINDS.iter().flat_map(|kind| (kind.find)(options)).collect()
+}
+
+/// Opens a backend by name, `name:device` one of its devices, by index or a part of its name. `auto` takes the first
+/// backend that opens and passes its self-test; one that does not is named in a warning.
 ///
-/// The list begins with the one asked for; others follow that take what it lacks.
+/// The list begins with the one asked for; the CPU follows for nodes that it lacks.
 ///
 /// # Errors
 /// [`Error::NoBackend`] if the name is unknown; a device error if it cannot be opened.
 pub fn open(name: &str, options: &BackendOptions) -> Result<Vec<Arc<dyn Backend>>, Error> {
-    if name == "auto" {
-        let mut last = None;
-        for known in KNOWN {
-            match open_one(known, options) {
-                Ok(backend) => return Ok(vec![backend]),
-                Err(error) => last = Some(error),
+    open_of(KINDS, name, options)
+}
+
+fn open_of(kinds: &[Kind], name: &str, options: &BackendOptions) -> Result<Vec<Arc<dyn Backend>>, Error> {
+    let (first, kind) =
+        if name == "auto" { automatic(kinds, options)? } else { named(kinds, name, options)? };
+    let mut all = vec![first];
+    if let Some(cpu) = kinds.iter().find(|other| other.name == "cpu" && kind.name != "cpu") {
+        match (cpu.open)(&Choice::Automatic, options) {
+            Ok(backend) => all.push(backend),
+            Err(error) => tracing::warn!(%error, "no CPU for what the device lacks"),
+        }
+    }
+    Ok(all)
+}
+
+type Opened<'k> = (Arc<dyn Backend>, &'k Kind);
+
+fn automatic<'k>(kinds: &'k [Kind], options: &BackendOptions) -> Result<Opened<'k>, Error> {
+    let mut last = None;
+    for kind in kinds {
+        match (kind.open)(&Choice::Automatic, options) {
+            Ok(backend) => return Ok((backend, kind)),
+            Err(error) => {
+                // No device at all is nothing to be warned of.
+                match &error {
+                    DeviceError::Unavailable { .. } => {
+                        tracing::info!(backend = kind.name, %error, "backend left out");
+                    }
+                    _ => tracing::warn!(backend = kind.name, %error, "backend left out"),
+                }
+                last = Some(error);
             }
         }
-        return Err(last.unwrap_or(unknown(name)));
     }
-    open_one(name, options).map(|backend| vec![backend])
+    Err(last.map_or_else(|| unknown(kinds, "auto"), Error::from))
 }
 
-fn unknown(name: &str) -> Error {
-    Error::NoBackend { name: name.to_owned(), known: format!("auto, {}", KNOWN.join(", ")) }
+fn named<'k>(kinds: &'k [Kind], name: &str, options: &BackendOptions) -> Result<Opened<'k>, Error> {
+    let (backend, device) = name.split_once(':').map_or((name, None), |(b, device)| (b, Some(device)));
+    let kind = kinds.iter().find(|kind| kind.name == backend).ok_or_else(|| unknown(kinds, name))?;
+    let choice = match device.map(|device| (device, device.parse())) {
+        None => Choice::Best,
+        Some((_, Ok(index))) => Choice::Index(index),
+        Some(("", _)) => return Err(unknown(kinds, name)),
+        Some((part, Err(_))) => Choice::Named(part.to_owned()),
+    };
+    Ok(((kind.open)(&choice, options)?, kind))
 }
 
-fn open_one(name: &str, options: &BackendOptions) -> Result<Arc<dyn Backend>, Error> {
-    match name {
-        #[cfg(feature = "cpu")]
-        "cpu" => {
-            let options = weft_cpu::Options { threads: options.threads, ..weft_cpu::Options::default() };
-            let cpu = weft_cpu::Cpu::open(&options).map_err(|e: DeviceError| Error::from(e))?;
-            Ok(Arc::new(cpu))
-        }
-        _ => Err(unknown(name)),
-    }
+fn unknown(kinds: &[Kind], name: &str) -> Error {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    let known = format!("auto, {}; one device of several is NAME:INDEX or NAME:PART", names.join(", "));
+    Error::NoBackend { name: name.to_owned(), known }
 }

@@ -44,6 +44,13 @@ pub enum Error {
     Cancelled { position: u64 },
 }
 
+impl Error {
+    /// Whether a device was lost. All that is on it is gone; opened anew, it can be used again.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Error::Run(RunError::Device(DeviceError::Lost { .. })))
+    }
+}
+
 impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         match error {

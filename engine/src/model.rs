@@ -15,11 +15,16 @@ use weft_core::run::Buffers;
 
 /// A model with its devices. Sessions share it; weights are on each device once.
 pub struct Model {
+    file: Arc<File>,
+    backends: Vec<Arc<dyn Backend>>,
+    weights: Mutex<HashMap<(usize, String), Buffer>>,
+}
+
+/// What a model is without devices.
+struct File {
     description: Description,
     tokenizer: Tokenizer,
     template: ChatTemplate,
-    backends: Vec<Arc<dyn Backend>>,
-    weights: Mutex<HashMap<(usize, String), Buffer>>,
 }
 
 impl Model {
@@ -54,18 +59,24 @@ impl Model {
         };
         let source = gguf.find::<&str>("tokenizer.chat_template")?;
         let template = ChatTemplate::new(source, &text(tokenizer.bos()), &text(tokenizer.eos()))?;
-        let weights = Mutex::new(HashMap::new());
-        Ok(Arc::new(Model { description, tokenizer, template, backends, weights }))
+        let file = Arc::new(File { description, tokenizer, template });
+        Ok(Arc::new(Model { file, backends, weights: Mutex::default() }))
+    }
+
+    /// The same file on other devices, without reading it again. Weights and sessions stay where they were: after a device
+    /// was lost, this model on the device opened anew, and new sessions on that, take the place of the old ones.
+    pub fn on(&self, backends: Vec<Arc<dyn Backend>>) -> Arc<Self> {
+        Arc::new(Model { file: Arc::clone(&self.file), backends, weights: Mutex::default() })
     }
 
     /// Shape and graphs.
     pub fn description(&self) -> &Description {
-        &self.description
+        &self.file.description
     }
 
     /// The file.
     pub fn gguf(&self) -> &Gguf {
-        self.description.gguf()
+        self.file.description.gguf()
     }
 
     /// The name in the file, else that of the file itself.
@@ -76,12 +87,12 @@ impl Model {
 
     /// The tokenizer.
     pub fn tokenizer(&self) -> &Tokenizer {
-        &self.tokenizer
+        &self.file.tokenizer
     }
 
     /// The chat template.
     pub fn template(&self) -> &ChatTemplate {
-        &self.template
+        &self.file.template
     }
 
     /// Devices, the preferred first.
@@ -103,8 +114,9 @@ impl Model {
             slots: 1,
             cache: DType::F16,
             hidden: false,
+            sample: false,
         };
-        let graph = self.description.graph(&batch)?;
+        let graph = self.description().graph(&batch)?;
         let weights = || graph.storages.iter().filter(|s| s.owner == Owner::Weight);
         let total = weights().map(|s| s.bytes).sum();
         let mut done = 0;
@@ -147,12 +159,17 @@ impl Model {
         if let Some(known) = weights.get(&(device, name.to_owned())) {
             return Ok(known.clone());
         }
-        let lost = |e: crate::gguf::GgufError| DeviceError::Lost { reason: e.to_string() };
+        let unreadable = |e: crate::gguf::GgufError| DeviceError::Unreadable {
+            what: name.to_owned(),
+            reason: e.to_string(),
+        };
         let gguf = self.gguf();
-        let entry = gguf.tensor(name).map_err(lost)?;
-        let bytes: HostBytes = gguf.tensor_bytes(entry).map_err(lost)?;
-        let whole = Layout::packed(entry.dtype, entry.shape);
-        let layout = whole.ok_or_else(|| DeviceError::Lost { reason: format!("`{name}` has no whole rows") })?;
+        let entry = gguf.tensor(name).map_err(unreadable)?;
+        let bytes: HostBytes = gguf.tensor_bytes(entry).map_err(unreadable)?;
+        let layout = Layout::packed(entry.dtype, entry.shape).ok_or_else(|| DeviceError::Unreadable {
+            what: name.to_owned(),
+            reason: "its rows are no whole blocks".to_owned(),
+        })?;
         let buffer = self.backends[device].import(name, Arc::new(bytes), &layout)?;
         weights.insert((device, name.to_owned()), buffer.clone());
         Ok(buffer)

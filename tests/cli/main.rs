@@ -69,6 +69,42 @@ fn listening_changes_no_text() {
 }
 
 #[test]
+fn a_device_that_samples_tells_the_same_greedy_story() {
+    let ask = |more: &[&str]| {
+        let output = weft(&[&["run", "-n", "30", "Tell me a story about a shy dragon."], more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let greedy = ask(&["--temp", "0", "--sample-on", "host"]);
+    assert_eq!(ask(&["--temp", "0", "--sample-on", "device", "--no-repack"]).0, greedy.0);
+    let plain = ["--sample-on", "device", "--seed", "3", "--top-p", "1", "--min-p", "0"];
+    assert_eq!(ask(&plain).0, ask(&plain).0);
+    assert!(!ask(&plain).1.contains("WARN"));
+    // What a device cannot do is said, and done on the host.
+    let both = [ask(&["--sample-on", "device", "--seed", "3"]), ask(&["--sample-on", "host", "--seed", "3"])];
+    assert_eq!(both[0].0, both[1].0);
+    assert!(both[0].1.contains("WARN the sampling parameters") && !both[1].1.contains("WARN"));
+}
+
+#[test]
+fn the_doctor_tells_of_every_device() {
+    for args in
+        [&["doctor"][..], &["doctor", "--backend", "cpu"], &["doctor", "--backend", "cpu:0", "-t", "1"]]
+    {
+        let output = weft(args);
+        let told = text(&output.stdout);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        for part in ["cpu: CPU, ", "threads", ": works", "memory", "kernels", "else reference", "takes cpu"] {
+            assert!(told.contains(part), "`{part}` is not in: {told}");
+        }
+    }
+    // A device that is not there is a failure of this machine, not of the arguments.
+    let output = weft(&["doctor", "--backend", "cpu:4"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("the CPU is a single device"));
+}
+
+#[test]
 fn refuses_bad_files_with_one_line() {
     let model = default_model();
     refuses(&["info", "no-such-file.gguf"], &["no-such-file.gguf"]);
@@ -109,6 +145,9 @@ fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 fn refuses_bad_arguments_with_one_line() {
     refuses(&["run", ""], &["the prompt is empty"]);
     refuses(&["run", "--backend", "abacus", "x"], &["`abacus`", "cpu"]);
+    refuses(&["run", "--backend", "abacus:0", "x"], &["`abacus:0`", "cpu"]);
+    refuses(&["run", "--sample-on", "the moon", "x"], &["the moon"]);
+    refuses(&["doctor", "--backend", "abacus"], &["`abacus`", "cpu"]);
     refuses(&["run", "--ctx", "4000000000", "x"], &["lower the context size"]);
     refuses(&["run", "--ctx", "4", "Tell me a story."], &["do not fit a context of 4"]);
     refuses(&["run", "--top-p", "7", "x"], &["top_p"]);

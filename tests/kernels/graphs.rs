@@ -116,6 +116,7 @@ impl Parts<'_> {
             "repeat" => Op::Repeat,
             "rms_norm" => Op::RmsNorm { eps: self.float("eps") },
             "rope" => self.rope(),
+            "sample" => Op::Sample,
             "scale" => Op::Scale { scale: self.float("scale"), bias: self.float("bias") },
             "set_rows" => Op::SetRows,
             "softmax" => Op::Softmax { scale: self.float("scale") },

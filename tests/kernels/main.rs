@@ -37,6 +37,7 @@ mod norm_rope;
 mod repeat;
 mod rms_norm;
 mod rope;
+mod sample;
 mod scale;
 mod set_rows;
 mod softmax;
@@ -76,6 +77,7 @@ static SUBJECTS: &[&Subject] = &[
     &repeat::SUBJECT,
     &rms_norm::SUBJECT,
     &rope::SUBJECT,
+    &sample::SUBJECT,
     &scale::SUBJECT,
     &set_rows::SUBJECT,
     &softmax::SUBJECT,

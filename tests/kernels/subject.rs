@@ -24,6 +24,10 @@ pub struct Subject {
     pub single: &'static [(&'static str, usize)],
     /// Ports whose outer extents are never equal.
     pub unequal: &'static [&'static str],
+    /// Elements of integer rows that hold the bits of an f32: (port, index in the row).
+    pub float_words: &'static [(&'static str, u64)],
+    /// Whether rounding cannot decide what the result is; else other values are drawn. Operands are by port, packed.
+    pub decisive: fn(&[Vec<u8>]) -> bool,
     /// Refusals of variants that no graph shows: another port is always refused before.
     pub shadowed: &'static [Refusal],
 }
@@ -38,6 +42,8 @@ impl Subject {
             leaves_rows: |case| case.layout("segments").is_some(),
             single: &[],
             unequal: &[],
+            float_words: &[],
+            decisive: |_| true,
             shadowed: &[],
         }
     }
@@ -70,9 +76,13 @@ pub fn below(limit: u64) -> Values {
     Box::new(move |_, random| random.below(limit) as f64)
 }
 
-/// Few integers, so that rows have ties.
+/// Few integers, so that rows have ties, among other numbers and NaN.
 pub fn ties() -> Values {
-    Box::new(|_, random| random.below(7) as f64 - 3.0)
+    Box::new(|_, random| match random.below(16) {
+        0 => f64::NAN,
+        1..8 => 100.0 * f64::from(random.unit()),
+        _ => random.below(7) as f64 - 3.0,
+    })
 }
 
 /// Values of ports by name.

@@ -89,6 +89,7 @@ fn every_operation_has_a_kernel_with_its_ports() {
         OpKind::SolveTri,
         OpKind::Clamp,
         OpKind::Diag,
+        OpKind::Sample,
     ];
     for kind in all {
         let signature = kind.signature();

@@ -7,7 +7,7 @@ use weft::session::{Finish, GenerateOptions, Session, SessionOptions};
 use weft::template::{Message, RenderOptions};
 use weft::tokenizer::EncodeOptions;
 
-fn prompt(model: &weft::Model) -> Vec<u32> {
+pub fn prompt(model: &weft::Model) -> Vec<u32> {
     let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
     let messages = [Message::new("user", "Tell me a story about a shy dragon.")];
     let text = model.template().render(&messages, &options).unwrap();

@@ -1,8 +1,10 @@
-//! Sessions: cuts, cancelling, limits, stops, and observers that change nothing.
+//! Sessions: cuts, cancelling, limits, stops, sampling on devices, lost devices, and observers that change nothing.
 
 mod generate;
 mod limits;
+mod lost;
 mod observers;
+mod sampling;
 
 use std::sync::Arc;
 use weft::Model;

@@ -1,12 +1,15 @@
-//! A backend around another: it offers other kernels, fails to build chosen dispatches, or forgets states.
+//! A backend around another: it offers other kernels, fails to build chosen dispatches, forgets states, or is lost; and it
+//! counts what programs read back.
 
 use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use weft_core::backend::{
-    Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program,
+    Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program, Ticket,
 };
 use weft_core::contract::Contract;
-use weft_core::graph::Layout;
+use weft_core::graph::{Layout, StorageId};
 use weft_core::plan::Dispatch;
 
 type Fails = Box<dyn Fn(&Dispatch) -> Option<String> + Send + Sync>;
@@ -15,6 +18,8 @@ type Fails = Box<dyn Fn(&Dispatch) -> Option<String> + Send + Sync>;
 pub struct Faulty {
     inner: Arc<dyn Backend>,
     name: String,
+    capabilities: Capabilities,
+    life: Arc<Life>,
     offers: Vec<Offer>,
     fails: Fails,
     loses: fn(&Dispatch) -> bool,
@@ -23,13 +28,32 @@ pub struct Faulty {
     handles: Mutex<HashSet<usize>>,
 }
 
+/// What a device and its programs know of each other.
+struct Life {
+    /// Submissions until it is lost.
+    left: AtomicU64,
+    /// Bytes that programs have read back.
+    read: AtomicU64,
+}
+
+impl Life {
+    fn check(&self) -> Result<(), DeviceError> {
+        match self.left.load(Ordering::Relaxed) {
+            0 => Err(DeviceError::Lost { reason: "pulled".to_owned() }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Faulty {
     /// As the inner backend.
     pub fn around(inner: Arc<dyn Backend>) -> Self {
+        let life = Arc::new(Life { left: AtomicU64::new(u64::MAX), read: AtomicU64::new(0) });
+        let capabilities = inner.capabilities().clone();
         let offers = inner.offers().to_vec();
         let name = inner.name().to_owned();
         let (fails, forgotten, handles) = (Box::new(|_: &Dispatch| None), HashSet::new(), Mutex::default());
-        Faulty { inner, name, offers, fails, loses: |_| false, forgotten, handles }
+        Faulty { inner, name, capabilities, life, offers, fails, loses: |_| false, forgotten, handles }
     }
 
     /// Under another name.
@@ -66,6 +90,24 @@ impl Faulty {
         self
     }
 
+    /// Is lost when a program has been submitted this many times; then nothing on it works any more.
+    pub fn lost_after(self, submissions: u64) -> Self {
+        self.life.left.store(submissions, Ordering::Relaxed);
+        self
+    }
+
+    /// Would rather sample itself, or not.
+    pub fn preferring_device_sampling(mut self, prefers: bool) -> Self {
+        self.capabilities.prefers_device_sampling = prefers;
+        self
+    }
+
+    /// How many bytes its programs have read back, asked later.
+    pub fn read_back(&self) -> impl Fn() -> u64 + use<> {
+        let life = Arc::clone(&self.life);
+        move || life.read.load(Ordering::Relaxed)
+    }
+
     /// Buffers of these names are not filled from the host.
     pub fn forgetting(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.forgotten = names.into_iter().collect();
@@ -88,7 +130,7 @@ impl Backend for Faulty {
     }
 
     fn capabilities(&self) -> &Capabilities {
-        self.inner.capabilities()
+        &self.capabilities
     }
 
     fn offers(&self) -> &[Offer] {
@@ -96,6 +138,7 @@ impl Backend for Faulty {
     }
 
     fn allocate(&self, name: &str, bytes: u64) -> Result<Buffer, DeviceError> {
+        self.life.check()?;
         let buffer = self.inner.allocate(name, bytes)?;
         let mut handles = self.handles.lock().expect("no panic while held");
         // An address may be that of a buffer that was dropped.
@@ -108,10 +151,12 @@ impl Backend for Faulty {
     }
 
     fn import(&self, name: &str, bytes: HostBytes, layout: &Layout) -> Result<Buffer, DeviceError> {
+        self.life.check()?;
         self.inner.import(name, bytes, layout)
     }
 
     fn write(&self, to: &Buffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.life.check()?;
         if self.handles.lock().expect("no panic while held").contains(&Self::address(to)) {
             return Ok(());
         }
@@ -119,10 +164,12 @@ impl Backend for Faulty {
     }
 
     fn read(&self, from: &Buffer, offset: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+        self.life.check()?;
         self.inner.read(from, offset, into)
     }
 
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Box<dyn Program>, DeviceError> {
+        self.life.check()?;
         if request.plan.dispatches.iter().any(self.loses) {
             return Err(DeviceError::Lost { reason: "pulled".to_owned() });
         }
@@ -133,10 +180,66 @@ impl Backend for Faulty {
                 return Err(DeviceError::Dispatch { index, kernel: dispatch.kernel, reason });
             }
         }
-        self.inner.compile(request)
+        let inner = self.inner.compile(request)?;
+        Ok(Box::new(Mortal { inner, life: Arc::clone(&self.life) }))
     }
 
     fn self_test(&self) -> Result<(), DeviceError> {
         self.inner.self_test()
+    }
+}
+
+/// A program that dies with its device.
+struct Mortal {
+    inner: Box<dyn Program>,
+    life: Arc<Life>,
+}
+
+impl Program for Mortal {
+    fn begin(&mut self, inputs: &[(StorageId, &[u8])]) -> Result<Ticket, DeviceError> {
+        self.life.check()?;
+        self.inner.begin(inputs)
+    }
+
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        split: usize,
+        cancel: Option<&AtomicBool>,
+    ) -> Result<(), DeviceError> {
+        self.life.check()?;
+        self.inner.submit(ticket, split, cancel)?;
+        if self.life.left.load(Ordering::Relaxed) != u64::MAX {
+            self.life.left.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {
+        self.life.check()?;
+        self.inner.poll(ticket)
+    }
+
+    fn read(
+        &mut self,
+        ticket: Ticket,
+        storage: StorageId,
+        offset: u64,
+        into: &mut [u8],
+    ) -> Result<(), DeviceError> {
+        self.life.check()?;
+        self.life.read.fetch_add(into.len() as u64, Ordering::Relaxed);
+        self.inner.read(ticket, storage, offset, into)
+    }
+
+    fn write(
+        &mut self,
+        ticket: Ticket,
+        storage: StorageId,
+        range: Range<u64>,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        self.life.check()?;
+        self.inner.write(ticket, storage, range, bytes)
     }
 }

@@ -220,6 +220,8 @@ pub enum Op {
     },
     /// A vector per row becomes a diagonal matrix.
     Diag,
+    /// One token for each row of logits, and its log-probability: `[logits, params] → [out]`.
+    Sample,
 }
 
 /// The operation without its attributes; rules match on it.
@@ -256,6 +258,7 @@ pub enum OpKind {
     SolveTri,
     Clamp,
     Diag,
+    Sample,
 }
 
 /// How an operation treats one of its sources.
@@ -381,6 +384,7 @@ impl OpKind {
             OpKind::SolveTri => signature("solve_tri", const { &[read("a"), read("b")] }, OUT),
             OpKind::Clamp => signature("clamp", X, OUT),
             OpKind::Diag => signature("diag", X, OUT),
+            OpKind::Sample => signature("sample", const { &[read("logits"), read("params")] }, OUT),
         }
     }
 }
@@ -419,6 +423,7 @@ impl Op {
             Op::SolveTri => OpKind::SolveTri,
             Op::Clamp { .. } => OpKind::Clamp,
             Op::Diag => OpKind::Diag,
+            Op::Sample => OpKind::Sample,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Shape and type rules of the operations: what the results of an operation look like, or why its sources are refused.
 
 use super::{DType, GraphError, Layout, Op, OpKind, RopeKind};
+use crate::kernels::sample;
 use crate::segment::SEGMENT_WORDS;
 
 /// A result that still needs a place.
@@ -205,6 +206,13 @@ pub fn results(op: &Op, layouts: &[Option<Layout>]) -> Result<Vec<Placed>, Graph
             let x = s.f32(0)?;
             s.extent(0, 1, 1)?;
             fresh(DType::F32, [x.shape[0], x.shape[0], x.shape[2], x.shape[3]])
+        }
+        Op::Sample => {
+            let rows = s.f32(0)?.shape[1];
+            s.one_of(1, &[DType::I32], "I32")?;
+            (2..4).try_for_each(|dim| s.extent(0, dim, 1))?;
+            s.same_shape(1, [sample::WORDS as u64, rows, 1, 1])?;
+            fresh(DType::I32, [2, rows, 1, 1])
         }
     }
 }

@@ -24,6 +24,7 @@ mod norm_rope;
 mod repeat;
 mod rms_norm;
 pub mod rope;
+pub mod sample;
 mod scale;
 mod set_rows;
 mod softmax;
@@ -50,7 +51,7 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 33] = [
+pub static ALL: [&Kernel; 34] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
@@ -74,6 +75,7 @@ pub static ALL: [&Kernel; 33] = [
     &repeat::KERNEL,
     &rms_norm::KERNEL,
     &rope::KERNEL,
+    &sample::KERNEL,
     &scale::KERNEL,
     &set_rows::KERNEL,
     &softmax::KERNEL,

@@ -40,7 +40,8 @@ pub fn constants(op: &Op) -> Constants {
         | Op::SumRows
         | Op::CumSum
         | Op::SolveTri
-        | Op::Diag => c,
+        | Op::Diag
+        | Op::Sample => c,
         Op::Fill { value } => c.float("value", value),
         Op::Concat { dim } => c.integer("dim", dim),
         Op::RmsNorm { eps } => c.float("eps", eps),

@@ -16,6 +16,10 @@ pub mod names {
     pub const WANTED: &str = "wanted";
     /// f32 `[vocabulary, rows]`.
     pub const LOGITS: &str = "logits";
+    /// How tokens are drawn, i32 `[8, rows]`: see [`Draw`](weft_core::kernels::sample::Draw). Only with sampling.
+    pub const SAMPLING: &str = "sampling";
+    /// i32 `[2, rows]`: the token drawn for each row, and the bits of its f32 log-probability. Only with sampling.
+    pub const SAMPLED: &str = "sampled";
     /// f32 `[embedding, tokens]`, the residual after a block; only if asked for.
     pub fn hidden(block: u64) -> String {
         format!("hidden.{block}")
@@ -50,4 +54,6 @@ pub struct Batch {
     pub cache: DType,
     /// Whether the residual after each block is an output.
     pub hidden: bool,
+    /// Whether a token is drawn for each row that gets logits.
+    pub sample: bool,
 }

@@ -4,6 +4,7 @@ use super::{Batch, Hyper, ModelError, Rows, names};
 use crate::gguf::Gguf;
 use std::collections::HashMap;
 use weft_core::graph::{BinaryKind, DType, Graph, GraphBuilder, Op, TensorId, UnaryKind};
+use weft_core::kernels::sample;
 use weft_core::quant;
 use weft_core::segment::SEGMENT_WORDS;
 
@@ -192,7 +193,7 @@ impl<'a> Network<'a> {
         Ok(x)
     }
 
-    /// Final norm and output head.
+    /// Final norm, output head, and the draw of tokens if asked for.
     pub fn head(&mut self, x: TensorId) -> Result<(), ModelError> {
         if self.batch.rows == Rows::None {
             return Ok(());
@@ -210,6 +211,13 @@ impl<'a> Network<'a> {
             let bias = self.as_float(bias)?;
             logits = self.b.add(logits, bias)?;
         }
-        Ok(self.b.output(names::LOGITS, logits)?)
+        self.b.output(names::LOGITS, logits)?;
+        if self.batch.sample {
+            let rows = self.b.graph().tensor(logits).shape()[1];
+            let params = self.input(names::SAMPLING, DType::I32, &[sample::WORDS as u64, rows])?;
+            let sampled = self.b.op(Op::Sample, &[logits, params])?;
+            self.b.output(names::SAMPLED, sampled)?;
+        }
+        Ok(())
     }
 }

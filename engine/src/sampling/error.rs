@@ -33,6 +33,12 @@ pub enum SamplingError {
         /// Its value.
         value: f32,
     },
+    /// No logit is a number: said of a row that a device sampled.
+    #[error("none of {count} logits is a number: the model's output is broken")]
+    NoneFinite {
+        /// Number of logits.
+        count: usize,
+    },
     /// Every logit is minus infinity.
     #[error("all {count} logits are minus infinity: no token is allowed, from index 0 on")]
     AllExcluded {

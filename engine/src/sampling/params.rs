@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SamplingError;
+use weft_core::kernels::sample::MOST_K;
 
 /// How a token is chosen. The defaults are llama.cpp's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,18 @@ impl Default for SamplingParams {
 }
 
 impl SamplingParams {
+    /// Whether the kernel `sample` does all that is asked: greedy, or temperature with a top-k that it has room for; no bias,
+    /// no penalties, no other filters.
+    pub fn is_plain(&self) -> bool {
+        let penalised =
+            self.repeat_penalty != 1.0 || self.frequency_penalty != 0.0 || self.presence_penalty != 0.0;
+        if !self.logit_bias.is_empty() || (penalised && self.penalty_last_n > 0) {
+            return false;
+        }
+        let filtered = self.typical_p < 1.0 || self.top_p < 1.0 || self.min_p > 0.0;
+        self.temperature <= 0.0 || ((1..=MOST_K).contains(&self.top_k) && !filtered)
+    }
+
     /// Checks every parameter.
     ///
     /// # Errors
@@ -123,6 +136,28 @@ mod tests {
         assert_eq!(name(|params| params.valid_ids = Some(0)), "valid_ids");
         let invalid = name(|params| (params.valid_ids, params.logit_bias) = (Some(3), vec![(3, 1.0)]));
         assert_eq!(invalid, "bias of an invalid id");
+    }
+
+    #[test]
+    fn plain_parameters_are_those_that_a_device_knows() {
+        let plain = SamplingParams { top_k: 40, top_p: 1.0, min_p: 0.0, ..SamplingParams::default() };
+        let is_plain = |change: fn(&mut SamplingParams)| {
+            let mut params = plain.clone();
+            change(&mut params);
+            params.is_plain()
+        };
+        assert!(is_plain(|_| ()));
+        assert!(is_plain(|params| params.valid_ids = Some(7)));
+        assert!(is_plain(|params| (params.presence_penalty, params.penalty_last_n) = (1.0, 0)));
+        assert!(is_plain(|params| (params.temperature, params.top_k, params.top_p) = (0.0, 0, 0.5)));
+        assert!(!SamplingParams::default().is_plain());
+        assert!(!is_plain(|params| params.top_k = 0));
+        assert!(!is_plain(|params| params.top_k = 65));
+        assert!(!is_plain(|params| params.top_p = 0.9));
+        assert!(!is_plain(|params| params.min_p = 0.1));
+        assert!(!is_plain(|params| params.typical_p = 0.9));
+        assert!(!is_plain(|params| params.logit_bias = vec![(1, 0.0)]));
+        assert!(!is_plain(|params| (params.presence_penalty, params.temperature) = (1.0, 0.0)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::penalties::Penalties;
 use super::random::{Random, any_seed};
 use super::top_k::TopK;
 use super::{Candidate, SamplingError, SamplingParams, min_p, top_p, typical_p};
+use weft_core::kernels::sample::Draw;
 
 /// Chooses tokens for one sequence. After the first token it allocates nothing more.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ pub struct Sampler {
     params: SamplingParams,
     seed: u64,
     random: Random,
+    /// Draws that devices were asked for.
+    drawn: u32,
     penalties: Penalties,
     top_k: TopK,
     /// The logits after bias and penalties.
@@ -30,6 +33,7 @@ impl Sampler {
         Ok(Self {
             seed,
             random: Random::new(seed),
+            drawn: 0,
             penalties: Penalties::new(&params),
             top_k: TopK::default(),
             logits: Vec::new(),
@@ -72,6 +76,20 @@ impl Sampler {
         self.distribution(logits)?;
         let point = self.random.uniform();
         self.candidates.at(point).ok_or(SamplingError::AllExcluded { count: self.logits.len() })
+    }
+
+    /// The next draw, for the kernel `sample` on a device; `None` where the parameters ask for more than it does.
+    ///
+    /// A device's draws repeat with the seed as [`sample`](Self::sample)'s do, and are others than those: the two
+    /// generators differ. Where `sample` refuses logits that are not finite, a device leaves them out.
+    pub fn draw(&mut self) -> Option<Draw> {
+        if !self.params.is_plain() {
+            return None;
+        }
+        let SamplingParams { temperature, top_k, valid_ids, .. } = self.params;
+        let counter = self.drawn;
+        self.drawn = self.drawn.wrapping_add(1);
+        Some(Draw { temperature, top_k, seed: self.seed, counter, limit: valid_ids.unwrap_or(0) })
     }
 
     /// The tokens that [`sample`](Self::sample) would draw from, with their probabilities; a single one if the temperature

@@ -1,7 +1,7 @@
 //! Text from a prompt, token by token.
 
-use super::Session;
 use super::stop::{Found, StopFinder};
+use super::{Chosen, SampleOn, Session};
 use crate::Error;
 use crate::sampling::Sampler;
 use crate::tokenizer::Detokenizer;
@@ -47,7 +47,8 @@ pub struct Generated {
 }
 
 impl Session {
-    /// Continues from [`Session::logits`]: samples, shows, decodes, until something ends it. Call after a prefill.
+    /// Continues from the logits after the last token: samples, shows, decodes, until something ends it. Call after a
+    /// prefill. The first token is sampled on the host; where the others are, [`SessionOptions::sample_on`](super::SessionOptions::sample_on) says.
     ///
     /// `on_text` gets complete pieces of text as they come and may break off.
     ///
@@ -62,16 +63,23 @@ impl Session {
         if self.tokens().is_empty() {
             return Err(Error::EmptyPrompt);
         }
+        if self.options().sample_on == SampleOn::Device && !sampler.params().is_plain() {
+            tracing::warn!("the sampling parameters ask for more than a device does: the host samples");
+        }
         let model = std::sync::Arc::clone(self.model());
         let tokenizer = model.tokenizer();
         let mut detokenizer = Detokenizer::new(tokenizer, options.show_special);
         let mut finder = StopFinder::new(&options.stops);
         let mut done = Generated { ids: Vec::new(), text: String::new(), finish: Finish::Length };
+        let mut next = None;
         loop {
             if options.max_tokens > 0 && done.ids.len() as u64 >= options.max_tokens {
                 break;
             }
-            let id = sampler.sample(self.logits())?;
+            let id = match next.take() {
+                Some(Chosen { id, .. }) => id,
+                None => sampler.sample(self.fetch_logits()?)?,
+            };
             if tokenizer.is_end(id) && !options.ignore_end {
                 done.finish = Finish::End;
                 break;
@@ -97,7 +105,10 @@ impl Session {
                 done.finish = Finish::Context;
                 break;
             }
-            self.decode(id)?;
+            next = self.sampled_step(id, sampler)?;
+            if next.is_none() {
+                self.decode(id)?;
+            }
         }
         // What was held back, for a stop string or for the rest of a character.
         let mut rest = match finder.push(detokenizer.finish()) {

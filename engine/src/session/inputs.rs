@@ -2,6 +2,7 @@
 
 use crate::models::{Rows, names};
 use weft_core::graph::{Graph, StorageId};
+use weft_core::kernels::sample;
 use weft_core::segment::{SEGMENT_WORDS, Segment};
 
 /// Bytes of all inputs. Vectors keep their memory between runs.
@@ -12,6 +13,8 @@ pub(super) struct Inputs {
     segments: [i32; SEGMENT_WORDS],
     cache_rows: Vec<i64>,
     wanted: Vec<i32>,
+    /// How the next token is drawn; only read where a graph does.
+    pub sampling: [i32; sample::WORDS],
 }
 
 impl Inputs {
@@ -44,12 +47,13 @@ impl Inputs {
 
     /// Storages of a graph with their bytes. An input that the graph does not have is left out.
     pub fn given<'a>(&'a self, graph: &Graph) -> Vec<(StorageId, &'a [u8])> {
-        let all: [(&str, &[u8]); 5] = [
+        let all: [(&str, &[u8]); 6] = [
             (names::TOKENS, bytemuck::cast_slice(&self.tokens)),
             (names::POSITIONS, bytemuck::cast_slice(&self.positions)),
             (names::SEGMENTS, bytemuck::cast_slice(&self.segments)),
             (names::CACHE_ROWS, bytemuck::cast_slice(&self.cache_rows)),
             (names::WANTED, bytemuck::cast_slice(&self.wanted)),
+            (names::SAMPLING, bytemuck::cast_slice(&self.sampling)),
         ];
         let find = |(name, bytes): (&str, &'a [u8])| {
             let id = graph.storage_named(name)?;

@@ -2,10 +2,12 @@
 
 mod generate;
 mod inputs;
+mod step;
 mod stop;
 mod timings;
 
 pub use generate::{Finish, GenerateOptions, Generated};
+pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
 use crate::models::{Batch, Rows, names};
@@ -19,7 +21,7 @@ use weft_core::backend::Buffer;
 use weft_core::driver::Options as PlanOptions;
 use weft_core::graph::{DType, Owner};
 use weft_core::plan::Plan;
-use weft_core::run::Runner;
+use weft_core::run::{RunError, Runner, Tickets};
 
 /// Compiled plans that a session keeps, by shape. A chat meets few: decode, full ubatches, and last pieces of prompts.
 const KEPT_PLANS: usize = 8;
@@ -37,6 +39,8 @@ pub struct SessionOptions {
     pub exact: bool,
     /// Fusion rules that are switched off; `*` is all of them.
     pub disabled_rules: Vec<String>,
+    /// Where tokens are sampled.
+    pub sample_on: SampleOn,
 }
 
 impl Default for SessionOptions {
@@ -47,6 +51,7 @@ impl Default for SessionOptions {
             cache: DType::F16,
             exact: false,
             disabled_rules: Vec::new(),
+            sample_on: SampleOn::Auto,
         }
     }
 }
@@ -89,6 +94,8 @@ pub struct Session {
     inputs: Inputs,
     tokens: Vec<u32>,
     logits: Vec<f32>,
+    /// The last run, if its logits are still on the device.
+    unread: Option<Tickets>,
     cancel: CancelHandle,
     timings: Timings,
 }
@@ -122,6 +129,7 @@ impl Session {
             inputs: Inputs::default(),
             tokens: Vec::new(),
             logits: vec![0.0; hyper.vocabulary as usize],
+            unread: None,
             cancel: CancelHandle::default(),
             timings: Timings::default(),
         };
@@ -154,9 +162,14 @@ impl Session {
         &self.tokens
     }
 
-    /// Logits after the last token.
+    /// How it works.
+    pub fn options(&self) -> &SessionOptions {
+        &self.options
+    }
+
+    /// Logits after the last token. Empty where they are still on the device that sampled: see [`Session::fetch_logits`].
     pub fn logits(&self) -> &[f32] {
-        &self.logits
+        if self.unread.is_some() { &[] } else { &self.logits }
     }
 
     /// What took how long since the session was made or the last [`Session::reset_timings`].
@@ -239,15 +252,14 @@ impl Session {
         for piece in ids.chunks(self.options.ubatch as usize) {
             let batch = Batch { hidden, ..self.batch(piece.len() as u64, Rows::All) };
             let tickets = self.submit(batch, piece)?;
-            let Some((_, runner)) = self.runners.last_mut() else { continue };
             let start = all.logits.len();
             all.logits.resize(start + piece.len() * vocabulary, 0.0);
-            runner.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut all.logits[start..]))?;
+            self.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut all.logits[start..]))?;
             for (layer, rows) in all.hidden.iter_mut().enumerate() {
                 let start = rows.len();
                 rows.resize(start + piece.len() * width, 0.0);
                 let name = names::hidden(layer as u64);
-                runner.output(&tickets, &name, bytemuck::cast_slice_mut(&mut rows[start..]))?;
+                self.output(&tickets, &name, bytemuck::cast_slice_mut(&mut rows[start..]))?;
             }
             self.tokens.extend_from_slice(piece);
         }
@@ -271,7 +283,7 @@ impl Session {
 
     fn batch(&self, tokens: u64, rows: Rows) -> Batch {
         let (cells, cache) = (self.context, self.options.cache);
-        Batch { tokens, segments: 1, rows, cells, slots: 1, cache, hidden: false }
+        Batch { tokens, segments: 1, rows, cells, slots: 1, cache, hidden: false, sample: false }
     }
 
     fn check(&self, ids: &[u32]) -> Result<(), Error> {
@@ -290,33 +302,43 @@ impl Session {
     fn run(&mut self, ids: &[u32], rows: Rows) -> Result<(), Error> {
         let batch = self.batch(ids.len() as u64, rows);
         let tickets = self.submit(batch, ids)?;
-        if rows != Rows::None
-            && let Some((_, runner)) = self.runners.last_mut()
-        {
-            runner.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut self.logits))?;
+        if rows != Rows::None {
+            self.unread = Some(tickets);
+            self.fetch_logits()?;
         }
         self.tokens.extend_from_slice(ids);
         Ok(())
     }
 
-    fn submit(&mut self, batch: Batch, ids: &[u32]) -> Result<weft_core::run::Tickets, Error> {
+    /// Reads an output of the last run.
+    fn output(&mut self, tickets: &Tickets, name: &str, into: &mut [u8]) -> Result<(), Error> {
+        let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
+        let outcome = runner.output(tickets, name, into);
+        outcome.map_err(|error| self.broken(error))
+    }
+
+    /// What a failure leaves: the states may be half written, or gone with their device.
+    fn broken(&mut self, error: RunError) -> Error {
+        self.tokens.clear();
+        self.unread = None;
+        self.cancel.0.store(false, Ordering::Relaxed);
+        Error::from(error)
+    }
+
+    fn submit(&mut self, batch: Batch, ids: &[u32]) -> Result<Tickets, Error> {
         if self.cancel.0.swap(false, Ordering::Relaxed) {
             return Err(Error::Cancelled { position: self.tokens.len() as u64 });
         }
         self.runner(batch)?;
         let position = self.tokens.len() as u64;
         self.inputs.fill(ids, position, batch.rows);
+        self.unread = None;
         let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
         let graph = Arc::clone(&runner.plan().graph);
         let given = self.inputs.given(&graph);
         tracing::trace!(tokens = ids.len(), position, "ubatch");
         let outcome = runner.run(&given, Some(&self.cancel.0));
-        outcome.map_err(|error| {
-            // The recurrent state may be half written.
-            self.tokens.clear();
-            self.cancel.0.store(false, Ordering::Relaxed);
-            Error::from(error)
-        })
+        outcome.map_err(|error| self.broken(error))
     }
 
     /// Makes the runner of a batch the last of the list.
@@ -392,8 +414,16 @@ fn tell_plan(plan: &Plan, batch: &Batch) {
 /// # Errors
 /// The model's tensors do not fit its metadata.
 pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
-    let batch =
-        Batch { tokens: 1, segments: 1, rows: Rows::All, cells: context, slots: 1, cache, hidden: false };
+    let batch = Batch {
+        tokens: 1,
+        segments: 1,
+        rows: Rows::All,
+        cells: context,
+        slots: 1,
+        cache,
+        hidden: false,
+        sample: false,
+    };
     let graph = model.description().graph(&batch)?;
     let states = graph.storages.iter().filter(|s| s.owner == Owner::State);
     Ok(states.fold(0u64, |sum, s| sum.saturating_add(s.bytes)))

@@ -6,7 +6,7 @@ mod product;
 mod windows;
 
 use super::Variant;
-use ports::{FEW, WHOLE, product_port};
+use ports::{FEW, WHOLE, product_port, rows_port};
 
 /// Variants of these kernels.
 pub(super) const VARIANTS: &[Variant] = &[
@@ -19,6 +19,16 @@ pub(super) const VARIANTS: &[Variant] = &[
         tolerance: None,
         runs_on: |_| true,
         build: product::few_columns,
+    },
+    Variant {
+        stem: "mul_mat",
+        name: "tile",
+        exact: true,
+        port: rows_port,
+        symbols: WHOLE,
+        tolerance: None,
+        runs_on: |_| true,
+        build: product::tiles,
     },
     Variant::any("mul_mat", product::any),
     Variant::any("mul_mat_id", id::any),

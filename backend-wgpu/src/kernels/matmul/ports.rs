@@ -1,6 +1,6 @@
 //! What fast products narrow, and how they look at weights.
 
-use crate::kernels::{Build, Launch};
+use crate::kernels::{Build, Launch, MOST_GROUPS};
 use weft_core::contract::{Allowed, Extent, F32, Port, Stride, Symbol};
 use weft_core::graph::{DType, Layout};
 
@@ -92,4 +92,15 @@ impl Teams {
             .define("columns", format!("{columns}u"))
             .flag("subgroups", self.subgroups)
     }
+}
+
+/// Rows and columns of a tile.
+pub(super) const TILE: u64 = 64;
+
+/// A number of workgroups in one dimension.
+///
+/// # Errors
+/// More than one dimension takes.
+pub(super) fn limited(groups: u64) -> Result<u32, String> {
+    u32::try_from(groups).ok().filter(|n| *n <= MOST_GROUPS).ok_or_else(|| format!("{groups} workgroups in one dimension"))
 }

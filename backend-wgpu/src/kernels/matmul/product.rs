@@ -1,6 +1,6 @@
 //! `mul_mat`.
 
-use super::ports::{Teams, weights};
+use super::ports::{TILE, Teams, limited, weights};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
 use weft_core::graph::Layout;
@@ -65,4 +65,14 @@ pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> 
         Ok(weights(teams.define(launch, columns), build, &part.weight))
     };
     parts(build, u64::from(teams.rows()))?.iter().map(launch).collect()
+}
+
+/// A workgroup a tile.
+pub(super) fn tiles(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let launch = |part: &Part| {
+        let [rows, columns, b, c] = part.out.shape;
+        let groups = [limited(columns.div_ceil(TILE))?, limited(rows.div_ceil(TILE))?, limited(b * c)?];
+        Ok(weights(part.launch(Launch::grid(groups)).define("form", "tile"), build, &part.weight))
+    };
+    parts(build, TILE)?.iter().map(launch).collect()
 }

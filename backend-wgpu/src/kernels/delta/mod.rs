@@ -1,5 +1,7 @@
 //! The gated delta net: convolution, recurrence, and their fused forms.
 
+mod layer;
+
 use super::{Build, Launch, Variant};
 
 /// Variants of these kernels.
@@ -8,7 +10,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("conv_history", history),
     Variant::any("gated_delta_net", recurrence),
     Variant::any("gdn_core", recurrence),
-    Variant::any("gdn_layer", layer),
+    layer::HEADS,
+    Variant::any("gdn_layer", layer::any),
 ];
 
 /// Invocations of a workgroup of the general forms.
@@ -45,20 +48,6 @@ fn recurrence(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         build.scratch = u64::from(states) * u64::from(dim) * 4;
     }
     Ok(vec![launch(work, sequences)?, launch(work, sequences)?.flag("recur", true)])
-}
-
-/// Convolution, history, recurrence, norm.
-fn layer(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    let ([channels, tokens, ..], [dim, heads, ..]) = (build.shape("x")?, build.shape("out")?);
-    let segments = build.shape("segments")?[1];
-    let mixed = invocations(&[channels, tokens])?;
-    build.scratch = u64::from(mixed) * 4;
-    Ok(vec![
-        Launch::flat(mixed.div_ceil(GROUP)).define("stage", "mix"),
-        Launch::flat(invocations(&[channels, segments])?.div_ceil(GROUP)).define("stage", "tail"),
-        Launch::flat(invocations(&[dim, heads, segments])?.div_ceil(GROUP)).flag("recur", true),
-        Launch::flat(invocations(&[heads, tokens])?).define("stage", "norm"),
-    ])
 }
 
 /// The product of these extents, as a number of invocations.

@@ -1,0 +1,61 @@
+//! GPUs through Vulkan, Metal or DirectX 12. Software adapters are taken only when asked for.
+
+use super::{BackendOptions, Choice, Found, Kind, describe};
+use std::path::PathBuf;
+use std::sync::Arc;
+use weft_core::backend::{Backend, DeviceError};
+use weft_wgpu::{Options, Wgpu};
+
+pub(super) const KIND: Kind = Kind { name: "wgpu", open, find };
+
+fn open(choice: &Choice, options: &BackendOptions) -> Result<Arc<dyn Backend>, DeviceError> {
+    let adapter = match choice {
+        Choice::Automatic => None,
+        // A software adapter, where there is nothing else.
+        Choice::Best => {
+            let all = weft_wgpu::adapters();
+            all.iter().find(|found| !found.software).or(all.first()).map(|found| found.index.to_string())
+        }
+        Choice::Index(index) => Some(index.to_string()),
+        Choice::Named(part) => Some(part.clone()),
+    };
+    Ok(Arc::new(Wgpu::open(&with(adapter, options))?))
+}
+
+fn with(adapter: Option<String>, options: &BackendOptions) -> Options {
+    let progress = options.shaders.clone().map(|progress| progress.0);
+    Options { adapter, repack: options.repack, cache: cache(), progress, ..Options::default() }
+}
+
+/// The user's folder for what can be made anew.
+fn cache() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = folder("XDG_CACHE_HOME")
+        .or_else(|| folder("LOCALAPPDATA"))
+        .or_else(|| folder("HOME").map(|home| home.join(".cache")));
+    base.map(|base| base.join("weft"))
+}
+
+fn find(options: &BackendOptions) -> Vec<Found> {
+    let mut all: Vec<Found> = weft_wgpu::adapters()
+        .into_iter()
+        .map(|found| {
+            let mut detail = vec![("driver".to_owned(), found.driver)];
+            detail.extend(found.detail);
+            let opened = Wgpu::open(&with(Some(found.index.to_string()), options));
+            let status = match &opened {
+                Ok(gpu) => {
+                    detail.extend(describe(gpu));
+                    Ok(())
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            Found { backend: KIND.name, device: format!("{}: {}", found.index, found.name), detail, status }
+        })
+        .collect();
+    if all.is_empty() {
+        let status = Err("no adapter: is a driver for Vulkan, Metal or DirectX 12 installed?".to_owned());
+        all.push(Found { backend: KIND.name, device: String::new(), detail: Vec::new(), status });
+    }
+    all
+}

@@ -1,0 +1,46 @@
+// The recurrence of a layer. Alone it convolves for itself, since a whole launch is dearer than a few channels more; after
+// a launch that has convolved it reads the scratch memory [channel, token].
+//#include gdn_step
+//#port state vec4<f32>
+//#port alpha f32
+//#port beta f32
+//#port dt f32
+//#port a f32
+//#scratch f32
+fn heads() -> u32 { return p.out.shape.y; }
+fn rows() -> u32 { return p.x.shape.y; }
+fn slots() -> u32 { return min(p.history.shape.z, p.state.shape.w / p.snapshots); }
+// Where four of the staged values come from: a channel of the convolved row.
+fn channel(head: u32, block: u32, e: u32) -> u32 {
+  let key = select(head / (p.out.shape.y / p.key_heads), head % p.key_heads, p.heads == 0u);
+  if (e < DIM / 4u) { return key * DIM + 4u * e; }
+  if (e < DIM / 2u) { return (p.key_heads + key) * DIM + 4u * (e - DIM / 4u); }
+  return (2u * p.key_heads + head) * DIM + block * 32u + 4u * (e - DIM / 2u);
+}
+//#if mixed
+fn piece(own: Own, n: u32, head: u32, block: u32, e: u32) -> vec4<f32> {
+  let at = (own.row + n) * p.x.shape.x + channel(head, block, e);
+  return vec4<f32>($scratch[at], $scratch[at + 1u], $scratch[at + 2u], $scratch[at + 3u]);
+}
+fn unit(square: f32) -> f32 { return 1.0; }
+//#else
+//#include gdn_layer_conv
+fn piece(own: Own, n: u32, head: u32, block: u32, e: u32) -> vec4<f32> {
+  let c = channel(head, block, e);
+  return vec4<f32>(convolved(own, n, c), convolved(own, n, c + 1u), convolved(own, n, c + 2u), convolved(own, n, c + 3u));
+}
+fn unit(square: f32) -> f32 { return l2_factor(square); }
+//#end
+// Decay and write strength.
+fn strengths(head: u32, t: u32) -> vec2<f32> {
+  let raw = $alpha[(p.alpha.offset + head * p.alpha.stride.x + t * p.alpha.stride.y) / 4u];
+  let gate = $a[(p.a.offset + head * p.a.stride.x) / 4u]
+    * softplus(raw + $dt[(p.dt.offset + head * p.dt.stride.x) / 4u]);
+  return vec2<f32>(exp(gate), sigmoid($beta[(p.beta.offset + head * p.beta.stride.x + t * p.beta.stride.y) / 4u]));
+}
+fn put_o(head: u32, t: u32, j: u32, v: f32) { $scratch[p.o_start + t * p.o_pitch + head * DIM + j] = v; }
+fn state_index(head: u32, plane: u32, j: u32, i: u32) -> u32 {
+  return (p.state.offset + plane * p.state.stride.w + head * p.state.stride.z + j * p.state.stride.y) / 16u + i;
+}
+fn read_state(head: u32, plane: u32, j: u32, i: u32) -> vec4<f32> { return $state[state_index(head, plane, j, i)]; }
+fn write_state(head: u32, plane: u32, j: u32, i: u32, v: vec4<f32>) { $state[state_index(head, plane, j, i)] = v; }
