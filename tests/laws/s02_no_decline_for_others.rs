@@ -12,7 +12,7 @@ fn exact(options: Options) -> Options {
 }
 
 fn same_without(fixture: &Fixture) {
-    let device = [devices::cpu(&Default::default())];
+    let device = [devices::complete()];
     let run = |options: Options| {
         let what = format!("{}, without {:?}", fixture.name, options.disabled);
         (fixture.run(&device, &exact(options)).unwrap_or_else(|e| panic!("{what}: {e}")), what)
