@@ -1,7 +1,8 @@
 //! The CPU backend of weft: vector kernels chosen at run time, a team of threads, and the home of every node that no
 //! other device takes.
 //!
-//! It offers each kernel of `weft-core`: where a tuned version admits the operands that one, else the reference.
+//! It offers each kernel of `weft-core` that is not absent here: where a tuned version admits the operands that one, else the
+//! reference.
 
 mod job;
 mod kernels;
@@ -23,6 +24,9 @@ use weft_core::backend::{
 };
 use weft_core::graph::Layout;
 
+/// The backend's name in contracts.
+const NAME: &str = "cpu";
+
 /// How to open the CPU.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -34,8 +38,10 @@ pub struct Options {
     pub poison: bool,
     /// Name under which plans list the device.
     pub name: String,
-    /// Offer the reference kernels only. For tests.
+    /// Offer the reference kernels only, those that are absent here among them. For tests.
     pub references_only: bool,
+    /// Offer the references of kernels that are absent here, too. For tests.
+    pub absent: bool,
     /// Run no kernel at all: what remains is the overhead of the host. For measurements.
     pub idle: bool,
 }
@@ -46,8 +52,9 @@ impl Default for Options {
             threads: 0,
             level: Level::Avx512Vnni,
             poison: false,
-            name: "cpu".to_owned(),
+            name: NAME.to_owned(),
             references_only: false,
+            absent: false,
             idle: false,
         }
     }
@@ -70,7 +77,8 @@ impl Cpu {
         let found = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if options.threads == 0 { found } else { options.threads.min(1024) };
         let simd = Simd::at_most(options.level);
-        let implementations = kernels::implementations(options.references_only);
+        let implementations =
+            kernels::implementations(options.references_only, options.references_only || options.absent);
         let cpu = Cpu {
             name: options.name.clone(),
             capabilities: Capabilities {

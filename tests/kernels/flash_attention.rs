@@ -17,14 +17,14 @@ pub static SUBJECT: Subject = Subject {
 };
 
 /// `P` counts slots where there are segments, else sequences.
-fn complete(draft: &mut Draft, _: &mut Source<'_>) {
+pub fn complete(draft: &mut Draft, _: &mut Source<'_>) {
     if !draft.is_bound("segments") {
         draft.set_extent("P", draft.extent("S"));
     }
 }
 
 /// Cells that nobody sees hold NaN, where they share no byte with others.
-fn all(case: &Case, random: &mut Random) -> BTreeMap<&'static str, Values> {
+pub fn all(case: &Case, random: &mut Random) -> BTreeMap<&'static str, Values> {
     let [_, rows, ..] = case.layout("q").map_or([1; 4], |q| q.shape);
     let [_, cells, _, slots] = case.layout("k").map_or([1; 4], |k| k.shape);
     let table = segments::table(case, rows, slots, 1, random);

@@ -8,6 +8,7 @@ use weft_core::graph::{
     BinaryKind, Graph, HeadMap, L2Form, Layout, Op, Owner, Rope, RopeKind, Triangle, UnaryKind, Use, results,
 };
 use weft_core::kernels::{binary, unary};
+use weft_core::rules::FUSED;
 use weft_tests::graphs::import::{Import, Source, Value};
 
 /// The graph; `None` if an operation's shape rule refuses what the contract admits.
@@ -26,16 +27,20 @@ pub fn graph(case: &Case) -> Option<Graph> {
     };
     let parts = Parts { case, value: &value };
     let kernel = case.draft.contract.kernel;
-    let fused =
-        matches!(kernel, "add_rms_norm" | "gated_norm" | "norm_rope" | "rms_norm" | "gdn_core" | "gdn_layer");
+    // A kernel that is also an operation's own needs no rule.
+    let fused = kernel != "swiglu" && FUSED.iter().any(|rule| rule.kernel == kernel);
     // Rules find producers by the bytes that they wrote.
     if fused && case.operands.iter().flatten().any(Layout::is_empty) {
         return None;
     }
     match kernel {
         "add_rms_norm" => parts.add_rms_norm(&mut import),
+        "gated_attention" => parts.gated_attention(&mut import),
         "gated_norm" => parts.gated_norm(&mut import),
+        "mul_mat_swiglu" => parts.mul_mat_swiglu(&mut import),
+        "mul_mats" => parts.mul_mats(&mut import),
         "norm_rope" => parts.norm_rope(&mut import),
+        "norm_rope_rows" => parts.norm_rope_rows(&mut import),
         "rms_norm" if value("weight").is_some() => parts.weighted(&mut import),
         "gdn_core" => parts.gdn_core(&mut import),
         "gdn_layer" => parts.gdn_layer(&mut import),
@@ -202,13 +207,62 @@ impl Parts<'_> {
     }
 
     fn norm_rope(&self, import: &mut Import) -> Option<()> {
+        self.turned(import, self.port("out")?)
+    }
+
+    /// The heads normed and turned, at a place.
+    fn turned(&self, import: &mut Import, place: Value) -> Option<()> {
         let normed = import.op(self.norm(), &[self.port("x")?]);
         let weighted = import.mul(normed, self.port("weight")?);
         let sources = [Some(weighted), self.port("positions"), self.port("divisors")];
         let layouts = sources.map(|s| s.map(|s| s.layout));
         results(&self.rope(), &layouts).ok()?;
         let sources = sources.map(|s| s.map_or(Source::None, Source::Value));
-        import.push(self.rope(), &sources, &[self.port("out")?], "");
+        import.push(self.rope(), &sources, &[place], "");
+        Some(())
+    }
+
+    fn norm_rope_rows(&self, import: &mut Import) -> Option<()> {
+        let x = self.port("x")?;
+        let turned = import.fresh(x.layout.dtype, x.shape());
+        self.turned(import, turned)?;
+        let [width, heads, tokens, _] = x.shape();
+        let flat = import.reshape(turned, &[width * heads, tokens]);
+        import.op_at(Op::SetRows, &[self.port("out")?, flat, self.port("rows")?], self.port("out")?);
+        Some(())
+    }
+
+    fn mul_mats(&self, import: &mut Import) -> Option<()> {
+        for (weight, out) in [("w0", "out0"), ("w1", "out1"), ("w2", "out2"), ("w3", "out3")] {
+            if let Some(weight) = self.port(weight) {
+                import.op_at(Op::MulMat, &[weight, self.port("x")?], self.port(out)?);
+            }
+        }
+        Some(())
+    }
+
+    /// By the operation, or by plain ones where it has no such function.
+    fn mul_mat_swiglu(&self, import: &mut Import) -> Option<()> {
+        let x = self.port("x")?;
+        let gate = import.op(Op::MulMat, &[self.port("gate")?, x]);
+        let up = import.op(Op::MulMat, &[self.port("up")?, x]);
+        let out = self.port("out")?;
+        if self.integer("kind") == 0 {
+            import.op_at(Op::Swiglu, &[gate, up], out);
+        } else {
+            let opened = import.unary(UnaryKind::Sigmoid, gate);
+            import.op_at(Op::Binary { kind: BinaryKind::Mul }, &[opened, up], out);
+        }
+        Some(())
+    }
+
+    fn gated_attention(&self, import: &mut Import) -> Option<()> {
+        let op = Op::FlashAttention { scale: self.float("scale") };
+        let sources = ["q", "k", "v", "mask", "sinks", "segments"].map(|name| self.port(name));
+        results(&op, &sources.map(|s| s.map(|s| s.layout))).ok()?;
+        let attended = import.apply(op, &sources)[0];
+        let opened = import.unary(self.act(), self.port("gate")?);
+        import.op_at(Op::Binary { kind: BinaryKind::Mul }, &[attended, opened], self.port("out")?);
         Some(())
     }
 

@@ -52,7 +52,13 @@ fn expect_refusal(subject: &Subject, backend: &str, offer: &Offer, bench: &Bench
 
 #[test]
 fn rows_outside_a_table_are_refused() {
-    let all = [("get_rows", "rows"), ("set_rows", "rows"), ("mul_mat_id", "ids"), ("gdn_core", "rows")];
+    let all = [
+        ("get_rows", "rows"),
+        ("set_rows", "rows"),
+        ("norm_rope_rows", "rows"),
+        ("mul_mat_id", "ids"),
+        ("gdn_core", "rows"),
+    ];
     for (kernel, port) in all {
         let subject = subject(kernel);
         for (backend, offer) in every(subject) {

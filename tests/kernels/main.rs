@@ -25,6 +25,7 @@ mod cumsum;
 mod diag;
 mod fill;
 mod flash_attention;
+mod gated_attention;
 mod gated_delta_net;
 mod gated_norm;
 mod gdn_core;
@@ -33,7 +34,10 @@ mod get_rows;
 mod l2_norm;
 mod mul_mat;
 mod mul_mat_id;
+mod mul_mat_swiglu;
+mod mul_mats;
 mod norm_rope;
+mod norm_rope_rows;
 mod repeat;
 mod rms_norm;
 mod rope;
@@ -65,6 +69,7 @@ static SUBJECTS: &[&Subject] = &[
     &diag::SUBJECT,
     &fill::SUBJECT,
     &flash_attention::SUBJECT,
+    &gated_attention::SUBJECT,
     &gated_delta_net::SUBJECT,
     &gated_norm::SUBJECT,
     &gdn_core::SUBJECT,
@@ -73,7 +78,10 @@ static SUBJECTS: &[&Subject] = &[
     &l2_norm::SUBJECT,
     &mul_mat::SUBJECT,
     &mul_mat_id::SUBJECT,
+    &mul_mat_swiglu::SUBJECT,
+    &mul_mats::SUBJECT,
     &norm_rope::SUBJECT,
+    &norm_rope_rows::SUBJECT,
     &repeat::SUBJECT,
     &rms_norm::SUBJECT,
     &rope::SUBJECT,

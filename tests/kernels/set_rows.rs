@@ -1,18 +1,17 @@
 //! `set_rows`.
 
-use crate::subject::{Subject, values};
-use weft_tests::Random;
+use crate::subject::{Subject, Values, values};
+use weft_core::contract::draw::Case;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject {
-    values: |case, _| {
-        let limit = case.layout("out").map_or(1, |out| out.shape[1]);
-        // Some rows are dropped, some targets are met twice.
-        let row = move |_: [u64; 4], random: &mut Random| random.below(limit + 1) as f64 - 1.0;
-        values([("rows", Box::new(row))])
-    },
-    ..Subject::new("set_rows")
-};
+pub static SUBJECT: Subject =
+    Subject { values: |case, _| values([("rows", targets(case))]), ..Subject::new("set_rows") };
+
+/// Rows of the result: some are dropped, some are met twice.
+pub fn targets(case: &Case) -> Values {
+    let limit = case.layout("out").map_or(1, |out| out.shape[1]);
+    Box::new(move |_, random| random.below(limit + 1) as f64 - 1.0)
+}
 
 #[test]
 fn equals_its_reference() {

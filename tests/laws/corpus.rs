@@ -1,6 +1,6 @@
 //! All graphs of these tests that are small enough to run, planned.
 
-use crate::padding::padded;
+use crate::padding::{is_plain, padded};
 use weft_core::driver::Options;
 use weft_core::plan::Plan;
 use weft_tests::devices;
@@ -11,13 +11,13 @@ use weft_tests::graphs::{catalog, plan_for, without};
 pub fn plans() -> Vec<Plan> {
     let mut graphs: Vec<_> = catalog::all().into_iter().map(|f| f.graph).collect();
     for firing in misses::all() {
-        if !firing.rule.name.starts_with("gdn") {
+        if is_plain(&firing.fixture) {
             graphs.push(padded(&firing.fixture, 4, 8).graph);
         }
         graphs.extend(firing.misses().into_iter().map(|Miss { graph, .. }| graph));
     }
     let mut all = Vec::new();
-    for device in [devices::cpu(&Default::default()), devices::reference()] {
+    for device in [devices::complete(), devices::reference()] {
         for options in [Options::default(), without(&["gdn_layer"])] {
             let plan = |graph| plan_for(graph, std::slice::from_ref(&device), &options).unwrap();
             all.extend(graphs.iter().map(plan));

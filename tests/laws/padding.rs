@@ -23,11 +23,16 @@ fn wider(old: Layout, gap: u64, base: u64) -> Wider {
     Wider { old, new, bytes: end + (base + gap) * 4 }
 }
 
+/// Whether a fixture can be padded: a view of whole rows would have to know the gaps.
+pub fn is_plain(fixture: &Fixture) -> bool {
+    fixture.graph.nodes.iter().all(|node| node.op != Op::View)
+}
+
 /// The fixture with gaps in every f32 tensor. Outputs become states, so that their gaps can be seen afterwards. The
 /// graph must be free of views.
 pub fn padded(fixture: &Fixture, gap: u64, base: u64) -> Fixture {
     let mut graph: Graph = (*fixture.graph).clone();
-    assert!(graph.nodes.iter().all(|node| node.op != Op::View), "{}", fixture.name);
+    assert!(is_plain(fixture), "{}", fixture.name);
     let mut changed: HashMap<StorageId, Wider> = HashMap::new();
     for tensor in &mut graph.tensors {
         if tensor.dtype() == DType::F32 {

@@ -37,10 +37,13 @@ fn every_option() -> Vec<Options> {
 }
 
 fn plans(graph: &Arc<Graph>, options: &[Options], what: &str) {
-    let device = [devices::cpu(&Default::default())];
-    for options in options {
-        let plan = plan_for(graph, &device, options).unwrap_or_else(|e| panic!("{what}, {options:?}: {e}"));
-        check(&plan, what);
+    for device in [devices::cpu(&Default::default()), devices::complete()] {
+        let device = [device];
+        for options in options {
+            let plan =
+                plan_for(graph, &device, options).unwrap_or_else(|e| panic!("{what}, {options:?}: {e}"));
+            check(&plan, what);
+        }
     }
 }
 

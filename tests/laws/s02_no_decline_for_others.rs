@@ -1,6 +1,8 @@
 //! S2: a single-node kernel refuses only from its own contract and never looks at consumers, so any rule may be off.
 
 use std::path::Path;
+use std::sync::Arc;
+use weft_core::backend::Backend;
 use weft_core::driver::Options;
 use weft_core::rules::FUSED;
 use weft_tests::graphs::models::tiny;
@@ -12,7 +14,12 @@ fn exact(options: Options) -> Options {
 }
 
 fn same_without(fixture: &Fixture) {
-    let device = [devices::cpu(&Default::default())];
+    same_on(fixture, devices::cpu(&Default::default()));
+    same_on(fixture, devices::complete());
+}
+
+fn same_on(fixture: &Fixture, device: Arc<dyn Backend>) {
+    let device = [device];
     let run = |options: Options| {
         let what = format!("{}, without {:?}", fixture.name, options.disabled);
         (fixture.run(&device, &exact(options)).unwrap_or_else(|e| panic!("{what}: {e}")), what)

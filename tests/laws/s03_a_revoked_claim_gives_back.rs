@@ -17,13 +17,13 @@ fn exact() -> Options {
 
 fn failing(when: impl Fn(&Dispatch) -> bool + Send + Sync + 'static) -> Arc<dyn Backend> {
     let reason = |d: &Dispatch| format!("no pipeline for {}/{}", d.kernel, d.variant);
-    let inner = devices::cpu(&Default::default());
+    let inner = devices::complete();
     Faulty::around(inner).failing(move |d| when(d).then(|| reason(d))).shared()
 }
 
 /// Runs on a device that fails, and compares with the unfused run on a sound one.
 fn same_as_unfused(fixture: &Fixture, device: Arc<dyn Backend>) -> Arc<Plan> {
-    let sound = [devices::cpu(&Default::default())];
+    let sound = [devices::complete()];
     let want = fixture.run(&sound, &Options { exact: true, ..without(&["*"]) }).unwrap();
     let got = fixture.run(&[device], &exact()).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
     let tolerance = same::tolerance(&want.plan);

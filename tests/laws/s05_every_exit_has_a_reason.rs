@@ -47,7 +47,7 @@ fn name(why: &Why) -> String {
 /// Plans that between them refuse for every reason that the driver has.
 fn refusing() -> Vec<Plan> {
     let mut all = Vec::new();
-    let tuned = || devices::cpu(&Default::default());
+    let tuned = || devices::complete();
     let mut plan = |fixture: &Fixture, device: Faulty, options: Options| {
         let planned = fixture.plan(&[device.shared()], &options);
         all.push(planned.unwrap_or_else(|e| panic!("{}: {e}", fixture.name)));

@@ -11,7 +11,7 @@ use weft_tests::{devices, sources};
 
 /// The dispatch of each rule on its fixture, on the tuned CPU.
 fn dispatches() -> Vec<(Plan, usize)> {
-    let device = [devices::cpu(&Default::default())];
+    let device = [devices::complete()];
     let index = |plan: &Plan, rule: &str| plan.dispatches.iter().position(|d| d.rule == rule).unwrap();
     misses::all()
         .iter()
@@ -24,7 +24,7 @@ fn dispatches() -> Vec<(Plan, usize)> {
 }
 
 fn offers(kernel: &str) -> Vec<Offer> {
-    let device = devices::cpu(&Default::default());
+    let device = devices::complete();
     device.offers().iter().filter(|offer| offer.contract.kernel == kernel).copied().collect()
 }
 

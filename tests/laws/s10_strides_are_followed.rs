@@ -1,8 +1,9 @@
 //! S10: strides are never derived again from extents: gaps are neither read nor written.
 
-use crate::padding::{padded, untouched};
+use crate::padding::{is_plain, padded, untouched};
 use weft_core::driver::Options;
 use weft_tests::devices;
+use weft_tests::graphs::cached::{self, Keys};
 use weft_tests::graphs::delta::{Layer, SMALL};
 use weft_tests::graphs::edit::{Between, Change, changed};
 use weft_tests::graphs::misses::{self, Firing};
@@ -15,12 +16,21 @@ fn options(off: &[&str]) -> Options {
 
 #[test]
 fn gaps_around_every_operand_are_neither_read_nor_written() {
-    for Firing { rule, fixture, .. } in misses::all().into_iter().filter(|f| !f.rule.name.starts_with("gdn"))
-    {
+    let with_views = |rule: &str| rule.starts_with("gdn") || rule == "norm_rope_rows";
+    for Firing { rule, fixture, .. } in misses::all() {
+        assert_eq!(
+            is_plain(&fixture),
+            !with_views(rule.name),
+            "{}: views have tests of their own",
+            rule.name
+        );
+        if with_views(rule.name) {
+            continue;
+        }
         for (gap, base) in [(1, 0), (4, 8), (7, 3)] {
             let padded = padded(&fixture, gap, base);
             let want = interpret(&padded.graph, &padded.filled(1)).unwrap();
-            for device in [devices::cpu(&Default::default()), devices::reference()] {
+            for device in [devices::complete(), devices::reference()] {
                 for off in [&[][..], &["*"]] {
                     let got = padded.run(std::slice::from_ref(&device), &options(off)).unwrap();
                     assert_eq!(claims(&got.plan, rule.name), usize::from(off.is_empty()), "{}", padded.name);
@@ -56,6 +66,27 @@ fn gaps_of_the_convolution_row_are_not_read() {
 }
 
 #[test]
+fn gaps_between_heads_and_between_rows_of_a_cache_are_neither_read_nor_written() {
+    for gap in [2, 4, 10] {
+        let fixture = Keys { gap, ..cached::SMALL }.fixture(format!("keys between gaps of {gap}"));
+        let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
+        for device in [devices::complete(), devices::reference()] {
+            for off in [&[][..], &["norm_rope_rows"], &["*"]] {
+                let got = fixture.run(std::slice::from_ref(&device), &options(off)).unwrap();
+                assert_eq!(
+                    claims(&got.plan, "norm_rope_rows"),
+                    usize::from(off.is_empty()),
+                    "{}",
+                    fixture.name
+                );
+                same::check(&fixture.graph, &got, &want, same::tolerance(&got.plan))
+                    .unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
+            }
+        }
+    }
+}
+
+#[test]
 fn two_strides_of_equal_extents_may_be_exchanged() {
     let mut turned = 0;
     for Firing { rule, fixture, .. } in misses::all() {
@@ -65,7 +96,7 @@ fn two_strides_of_equal_extents_may_be_exchanged() {
                 let Some(made) = changed(&fixture.graph, node, &change) else { continue };
                 let fixture = fixture.with(&format!("{change:?} at {node:?}"), made.graph);
                 let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
-                for device in [devices::cpu(&Default::default()), devices::reference()] {
+                for device in [devices::complete(), devices::reference()] {
                     let got = fixture.run(&[device], &options(&[])).unwrap();
                     turned += claims(&got.plan, rule.name);
                     same::check(&fixture.graph, &got, &want, same::tolerance(&got.plan))

@@ -12,7 +12,7 @@ use weft_tests::graphs::{catalog, claims, delta, masks, plan_for, same, without}
 use weft_tests::{Random, devices};
 
 fn planned(graph: &Arc<Graph>) -> Plan {
-    plan_for(graph, &[devices::cpu(&Default::default())], &Options::default()).unwrap()
+    plan_for(graph, &[devices::complete()], &Options::default()).unwrap()
 }
 
 /// The plan with all views, with none, and with random halves of them.
@@ -63,7 +63,7 @@ fn random_programs_plan_alike_with_and_without_their_views() {
 
 #[test]
 fn a_match_gets_the_value_of_an_elided_view_as_an_alias() {
-    let device = [devices::cpu(&Default::default())];
+    let device = [devices::complete()];
     for fixture in catalog::layers().into_iter().filter(|f| !f.name.contains("T 51")) {
         let bare = fixture.with("without views", folded(&fixture.graph, |_| true));
         let exact = |off: &[&str]| Options { exact: true, ..without(off) };

@@ -2,11 +2,13 @@
 
 use crate::corpus::plans;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use weft_core::backend::Backend;
 use weft_core::contract::{Contract, Stride};
 use weft_core::driver::Options;
 use weft_core::graph::Layout;
 use weft_core::kernels;
-use weft_core::rules::FUSED;
+use weft_core::rules::{FUSED, Rule};
 use weft_tests::devices;
 use weft_tests::graphs::models::{MODELS, described, graph, ubatch};
 use weft_tests::graphs::plan_for;
@@ -25,16 +27,37 @@ fn every_rule_fires_in_the_fixtures() {
 
 #[test]
 fn every_rule_but_those_for_imported_graphs_fires_in_some_model() {
-    let device = [devices::cpu(&Default::default())];
+    // Weft's own models take the larger rule; these are for graphs from elsewhere.
+    let foreign = ["gdn_core_in_place", "gdn_core", "gated_norm", "mul_mat_gated", "swiglu"];
+    assert_eq!(never(devices::complete()), foreign);
+}
+
+#[test]
+fn on_the_cpu_no_rule_fires_whose_kernel_is_absent_there() {
+    let absent = |rule: &&&Rule| {
+        let kernel = kernels::by_stem(rule.kernel).expect("a kernel");
+        kernel.contract.absent.iter().any(|a| a.backend == "cpu")
+    };
+    let never = never(devices::cpu(&Default::default()));
+    let foreign = ["gdn_core_in_place", "gdn_core", "gated_norm"];
+    let (expected, absent): (Vec<&str>, Vec<&str>) = (
+        FUSED.iter().filter(|rule| absent(rule) || foreign.contains(&rule.name)).map(|r| r.name).collect(),
+        FUSED.iter().filter(absent).map(|r| r.name).collect(),
+    );
+    assert_eq!(never, expected);
+    assert_eq!(absent, ["gated_attention", "norm_rope_rows", "mul_mat_swiglu", "mul_mat_gated", "mul_mats"]);
+}
+
+/// Rules that fire in no model on a device.
+fn never(device: Arc<dyn Backend>) -> Vec<&'static str> {
+    let device = [device];
     let mut fired = BTreeSet::new();
     for (arch, size) in MODELS {
         let plan =
             plan_for(&graph(&described(arch, size), &ubatch(7)), &device, &Options::default()).unwrap();
         fired.extend(plan.dispatches.iter().map(|d| d.rule));
     }
-    let never: Vec<&str> = FUSED.iter().map(|r| r.name).filter(|name| !fired.contains(name)).collect();
-    // Weft's own models take the larger rule; these two are for graphs from elsewhere.
-    assert_eq!(never, ["gdn_core_in_place", "gdn_core", "gated_norm"]);
+    FUSED.iter().map(|r| r.name).filter(|name| !fired.contains(name)).collect()
 }
 
 /// What contracts tell apart about a layout.
@@ -97,7 +120,7 @@ fn constraints(contract: &Contract) -> BTreeSet<&'static str> {
 
 #[test]
 fn every_stride_class_of_the_offered_contracts_is_met_by_the_fixtures() {
-    let device = devices::cpu(&Default::default());
+    let device = devices::complete();
     let offered: BTreeSet<&str> =
         device.offers().iter().flat_map(|offer| constraints(offer.contract)).collect();
     let used: BTreeSet<&str> = plans()

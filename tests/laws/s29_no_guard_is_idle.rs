@@ -131,6 +131,13 @@ impl Asked {
             all.extend(outside.into_iter().map(|extent| self.resized(contract, symbol.name, extent)));
         }
         all.extend(contract.ones.iter().map(|(extent, _)| self.resized(contract, extent, 2)));
+        // Ports that need each other are left out together.
+        for (first, second) in contract.needs.iter().filter(|(a, b)| contract.needs.contains(&(*b, *a))) {
+            let mut asked = self.clone();
+            let pair = [first, second].into_iter().filter_map(|name| contract.port(name));
+            pair.for_each(|at| asked.operands[at] = None);
+            all.push(asked);
+        }
         all
     }
 
@@ -246,7 +253,7 @@ fn proposed(contract: &Contract) -> Vec<Asked> {
 
 #[test]
 fn every_constraint_of_a_fused_contract_is_noticed_when_it_is_gone() {
-    let device = devices::cpu(&Default::default());
+    let device = devices::complete();
     let plans = plans();
     let fused: BTreeSet<&str> = FUSED.iter().map(|rule| rule.kernel).collect();
     let (mut constraints, mut by_graphs) = (0, 0);

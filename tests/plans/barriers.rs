@@ -48,7 +48,7 @@ fn check(plan: &Plan, what: &str) {
 
 #[test]
 fn phases_keep_dependent_dispatches_apart() {
-    let device = [devices::cpu(&Default::default())];
+    let device = [devices::complete()];
     for options in [Options::default(), without(&["*"])] {
         for fixture in catalog::all() {
             check(&fixture.plan(&device, &options).unwrap(), &fixture.name);
@@ -66,7 +66,7 @@ fn phases_keep_dependent_dispatches_apart() {
 #[test]
 fn independent_projections_share_a_phase() {
     let graph = graph(&described("qwen35", "0.8b"), &ubatch(1));
-    let plan = plan_for(&graph, &[devices::cpu(&Default::default())], &Options::default()).unwrap();
+    let plan = plan_for(&graph, &[devices::complete()], &Options::default()).unwrap();
     let of = |label: &str| {
         let node = graph.node_ids().find(|id| graph.node(*id).label == label).expect(label);
         let Placement::Dispatch(index) = plan.placements[node.index()] else { panic!("{label} is a view") };

@@ -53,7 +53,7 @@ fn same_as_interpreted(fixture: &Fixture, device: Arc<dyn Backend>, options: &Op
 fn with_any_rule_off_it_is_planned_whole_and_computes_the_same() {
     for fixture in fixtures() {
         for off in FUSED.iter().map(|rule| rule.name).chain(["*", "none"]) {
-            for device in [devices::cpu(&Default::default()), devices::reference()] {
+            for device in [devices::complete(), devices::reference()] {
                 same_as_interpreted(&fixture, device, &exact(without(&[off])));
             }
         }
@@ -66,13 +66,13 @@ fn with_any_two_rules_off_it_is_planned_whole_and_computes_the_same() {
     for (at, first) in FUSED.iter().enumerate() {
         for second in &FUSED[at + 1..] {
             let options = exact(without(&[first.name, second.name]));
-            same_as_interpreted(&fixture, devices::cpu(&Default::default()), &options);
+            same_as_interpreted(&fixture, devices::complete(), &options);
         }
     }
 }
 
 fn failing(when: impl Fn(&Dispatch) -> bool + Send + Sync + 'static) -> Arc<dyn Backend> {
-    let inner = devices::cpu(&Default::default());
+    let inner = devices::complete();
     Faulty::around(inner).failing(move |d| when(d).then(|| "no pipeline".to_owned())).shared()
 }
 
@@ -98,7 +98,7 @@ fn at_its_true_size_it_is_planned_whole_under_every_option() {
     for cells in [512, 2048, 2560, 18_944] {
         let fixture = masks::true_size(cells).then(layer, format!("{cells} cells"));
         for off in FUSED.iter().map(|rule| rule.name).chain(["*", "none"]) {
-            let plan = fixture.plan(&[devices::cpu(&Default::default())], &without(&[off])).unwrap();
+            let plan = fixture.plan(&[devices::complete()], &without(&[off])).unwrap();
             whole(&plan);
             assert_eq!(plan.census().off_device, 0);
         }

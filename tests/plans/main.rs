@@ -2,5 +2,6 @@
 mod barriers;
 mod first_failure;
 mod hashes;
+mod launches;
 mod memory;
 mod recorded;

@@ -13,7 +13,7 @@ use weft_tests::{Random, devices};
 
 /// Every plan that is looked at, with its name.
 fn each(mut look: impl FnMut(&str, &Plan)) {
-    let device = [devices::cpu(&Default::default())];
+    let device = [devices::complete()];
     let options = [Options::default(), without(&["*"])];
     let mut graphs: Vec<_> = catalog::all().into_iter().map(|f| (f.name, f.graph)).collect();
     graphs.extend(
@@ -116,7 +116,7 @@ fn weights_and_inputs_are_never_written() {
 fn activations_share_an_arena_far_smaller_than_their_sum() {
     for (arch, size) in [("qwen35", "27b"), ("llama", "1b")] {
         let graph = graph(&described(arch, size), &ubatch(64));
-        let plan = plan_for(&graph, &[devices::cpu(&Default::default())], &Options::default()).unwrap();
+        let plan = plan_for(&graph, &[devices::complete()], &Options::default()).unwrap();
         let sum: u64 = (0..graph.storages.len() as u32)
             .map(StorageId)
             .filter(|id| arena(&plan, 0, *id).is_some())

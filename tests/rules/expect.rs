@@ -18,7 +18,7 @@ pub fn exact() -> Options {
 /// sequential interpreter and of the unfused plan.
 pub fn fires(fixture: &Fixture, rule: &str, times: usize) {
     let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
-    for device in [devices::cpu(&Default::default()), devices::reference()] {
+    for device in [devices::complete(), devices::reference()] {
         let devices = [device];
         let fused = fixture.run(&devices, &exact()).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
         assert_eq!(claims(&fused.plan, rule), times, "{}: {:?}", fixture.name, fused.plan.census().rules);
@@ -65,7 +65,7 @@ pub fn refuses(fixture: &Fixture, rule: &str, root: &str, fits: impl Fn(&Why) ->
 /// On the tuned and the reference device the graph gives what the sequential interpreter gives.
 pub fn right(fixture: &Fixture) {
     let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
-    for device in [devices::cpu(&Default::default()), devices::reference()] {
+    for device in [devices::cpu(&Default::default()), devices::complete(), devices::reference()] {
         let got = fixture.run(&[device], &exact()).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
         let plain = plan_for(&fixture.graph, &[devices::reference()], &without(&["*"])).unwrap();
         let tolerance = same::tolerance(&plain);

@@ -17,7 +17,7 @@ use weft_tests::{Random, devices};
 
 /// Runs all near misses of one fixture on both devices; gives how many the rule took and how many it refused.
 fn run(firing: &Firing) -> (usize, usize) {
-    let devices = [devices::cpu(&Default::default()), devices::reference()];
+    let devices = [devices::complete(), devices::reference()];
     let (mut taken, mut refused) = (0, 0);
     for Miss { name, graph, .. } in firing.misses() {
         let fixture = Fixture { name, graph, data: firing.fixture.data.clone() };
@@ -89,7 +89,7 @@ fn is_hopeless(error: &RunError) -> bool {
 
 #[test]
 fn several_changes_at_once_compute_what_the_graph_says() {
-    let devices = [devices::cpu(&Default::default()), devices::reference()];
+    let devices = [devices::complete(), devices::reference()];
     let mut runs = 0;
     for firing in misses::all() {
         let mut random = Random::named(firing.rule.name, 1);

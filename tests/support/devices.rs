@@ -72,7 +72,12 @@ pub fn reference() -> Arc<dyn Backend> {
     cpu(&Options { references_only: true, threads: 1, ..Options::default() })
 }
 
-/// The tuned CPU, outputs filled with NaN first, at a level and with this many threads.
+/// The tuned CPU with the references of the kernels that it leaves to other backends.
+pub fn complete() -> Arc<dyn Backend> {
+    cpu(&Options { absent: true, ..Options::default() })
+}
+
+/// The complete CPU, outputs filled with NaN first, at a level and with this many threads.
 pub fn poisoned(level: Level, threads: usize) -> Arc<dyn Backend> {
-    cpu(&Options { level, threads, poison: true, ..Options::default() })
+    cpu(&Options { level, threads, absent: true, poison: true, ..Options::default() })
 }

@@ -38,8 +38,8 @@ pub(crate) struct Tuned {
     pub build: Build,
 }
 
-/// Everything that this backend offers.
-pub(crate) fn implementations(references_only: bool) -> Vec<Implementation> {
+/// Everything that this backend offers: of the kernels that are absent here the references, if those are asked for.
+pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implementation> {
     let tuned: [&[Tuned]; 9] = [
         matmul::TUNED,
         rows::TUNED,
@@ -58,7 +58,8 @@ pub(crate) fn implementations(references_only: bool) -> Vec<Implementation> {
             Offer { contract: narrowed(&kernel.contract, tuned), variant: tuned.variant, exact: tuned.exact };
         all.push(Implementation { offer, build: tuned.build });
     }
-    for kernel in kernels::ALL {
+    let here = |contract: &Contract| absent || contract.absent.iter().all(|a| a.backend != crate::NAME);
+    for kernel in kernels::ALL.into_iter().filter(|kernel| here(&kernel.contract)) {
         let offer = Offer { contract: &kernel.contract, variant: "reference", exact: true };
         all.push(Implementation { offer, build: reference::build });
     }

@@ -38,6 +38,8 @@ impl Contract {
         list("Constants from layouts", derived.collect(), &mut text);
         let pairs = self.may_alias.iter().map(|(a, b)| format!("{a} and {b}"));
         list("May share bytes", pairs.collect(), &mut text);
+        let absent = self.absent.iter().map(|a| format!("{} ({})", a.backend, a.reason));
+        list("Not offered by", absent.collect(), &mut text);
         let tolerance = self.tolerance;
         let _ = write!(
             text,

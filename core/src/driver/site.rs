@@ -8,6 +8,7 @@ use super::{Claim, Decline, Why};
 use crate::contract::Constants;
 use crate::graph::{BinaryKind, Graph, Hazard, Layout, NodeId, Op, OpKind, Tensor, Write};
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 /// The graph with what the driver derived from it once.
 pub struct Scene<'g> {
@@ -16,12 +17,28 @@ pub struct Scene<'g> {
     /// Who must run before whom.
     pub dependencies: crate::graph::Dependencies,
     writers: Vec<Vec<Write>>,
+    takers: HashMap<Tensor, Vec<NodeId>>,
 }
 
 impl<'g> Scene<'g> {
-    /// Derives order and writers.
+    /// Derives order, writers, and who takes what.
     pub fn new(graph: &'g Graph) -> Self {
-        Scene { graph, dependencies: crate::graph::Dependencies::of(graph), writers: graph.writers() }
+        let mut takers: HashMap<Tensor, Vec<NodeId>> = HashMap::new();
+        for node in graph.node_ids() {
+            for source in graph.node(node).sources.iter().flatten() {
+                let nodes = takers.entry(*graph.tensor(*source)).or_default();
+                if nodes.last() != Some(&node) {
+                    nodes.push(node);
+                }
+            }
+        }
+        let dependencies = crate::graph::Dependencies::of(graph);
+        Scene { graph, dependencies, writers: graph.writers(), takers }
+    }
+
+    /// The nodes that have these very bytes in this very layout and version as a source, in the order of the list.
+    pub fn takers(&self, tensor: &Tensor) -> &[NodeId] {
+        self.takers.get(tensor).map_or(&[], Vec::as_slice)
     }
 
     /// The nodes whose writes a tensor's bytes show, newest first.
@@ -258,6 +275,26 @@ impl<'s, 'g> Site<'s, 'g> {
         let step = self.ask();
         let readers = self.scene.dependencies.readers(node).map(|edge| edge.node);
         self.first(step, node, readers.collect(), want)
+    }
+
+    /// The nodes behind this one in the list that do the same with the very tensor that is a source of this one.
+    ///
+    /// # Errors
+    /// [`Why::NoOperand`]: none does; these are the kinds of those behind this one that have it as a source.
+    pub fn siblings(&self, node: NodeId, index: usize) -> Result<Vec<NodeId>, Decline> {
+        let step = self.ask();
+        let shared = self.maybe(node, index);
+        let takers = shared.as_ref().map_or(&[][..], |tensor| self.scene.takers(tensor));
+        let later = || takers.iter().copied().filter(|taker| *taker > node);
+        let want = self.op(node).kind();
+        let alike = |taker: &NodeId| self.op(*taker).kind() == want && self.maybe(*taker, index) == shared;
+        let found: Vec<NodeId> = later().filter(alike).collect();
+        if found.is_empty() {
+            let found = later().map(|taker| self.op(taker).kind()).collect();
+            return self.decline(step, node, Why::NoOperand { want, found });
+        }
+        found.iter().for_each(|sibling| self.see(*sibling));
+        Ok(found)
     }
 
     /// The first node of this kind that overwrites bytes a node read.

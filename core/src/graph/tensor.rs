@@ -58,7 +58,7 @@ pub struct Storage {
 ///
 /// Versions count the writes to a storage in program order; version 0 is what the storage holds before the graph runs. A
 /// tensor of version v sees the writes 1..=v and none after them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Tensor {
     /// The storage.
     pub storage: StorageId,

@@ -38,6 +38,11 @@ pub static KERNEL: Kernel = Kernel {
 };
 
 fn reference(call: &Call<'_>) -> Result<(), KernelError> {
+    attend(call, |_, _| ())
+}
+
+/// Attention whose rows `finish` may change before they are stored; it gets a row's outer indices.
+pub(crate) fn attend(call: &Call<'_>, finish: impl Fn([u64; 3], &mut [f64])) -> Result<(), KernelError> {
     let (q, k, v, out) = (call.port("q")?, call.port("k")?, call.port("v")?, call.port("out")?);
     let (mask, sinks) = (call.maybe("mask"), call.maybe("sinks"));
     let scale = f64::from(call.constants.f32("scale")?);
@@ -60,6 +65,7 @@ fn reference(call: &Call<'_>) -> Result<(), KernelError> {
             let value = v.row([c as u64, group, cache]);
             sum.iter_mut().zip(value).for_each(|(s, v)| *s += weight * v);
         }
+        finish([h, t, s], &mut sum);
         out.put_row([h, t, s], &sum);
     };
     let Some(table) = call.maybe("segments") else {

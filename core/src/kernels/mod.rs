@@ -12,6 +12,7 @@ mod cumsum;
 mod diag;
 mod fill;
 mod flash_attention;
+mod gated_attention;
 mod gated_delta_net;
 mod gated_norm;
 mod gdn_core;
@@ -20,7 +21,10 @@ mod get_rows;
 mod l2_norm;
 mod mul_mat;
 mod mul_mat_id;
+mod mul_mat_swiglu;
+pub(crate) mod mul_mats;
 mod norm_rope;
+mod norm_rope_rows;
 mod repeat;
 mod rms_norm;
 pub mod rope;
@@ -51,7 +55,7 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 34] = [
+pub static ALL: [&Kernel; 38] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
@@ -63,6 +67,7 @@ pub static ALL: [&Kernel; 34] = [
     &diag::KERNEL,
     &fill::KERNEL,
     &flash_attention::KERNEL,
+    &gated_attention::KERNEL,
     &gated_delta_net::KERNEL,
     &gated_norm::KERNEL,
     &gdn_core::KERNEL,
@@ -71,7 +76,10 @@ pub static ALL: [&Kernel; 34] = [
     &l2_norm::KERNEL,
     &mul_mat::KERNEL,
     &mul_mat_id::KERNEL,
+    &mul_mat_swiglu::KERNEL,
+    &mul_mats::KERNEL,
     &norm_rope::KERNEL,
+    &norm_rope_rows::KERNEL,
     &repeat::KERNEL,
     &rms_norm::KERNEL,
     &rope::KERNEL,

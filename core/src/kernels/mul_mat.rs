@@ -2,7 +2,7 @@
 //!
 //! `out[o, n, b, c] = Σ_i weight[i, o, b mod .., c mod ..]·x[i, n, b, c]`
 
-use super::{Call, Kernel, KernelError};
+use super::{Call, Kernel, KernelError, Operand};
 use crate::contract::{
     ANY_WEIGHT, Contract,
     Extent::{Named, Repeats},
@@ -26,7 +26,12 @@ pub static KERNEL: Kernel = Kernel {
 };
 
 fn reference(call: &Call<'_>) -> Result<(), KernelError> {
-    let (weight, x, out) = (call.port("weight")?, call.port("x")?, call.port("out")?);
+    product(&call.port("weight")?, &call.port("x")?, &call.port("out")?);
+    Ok(())
+}
+
+/// One product.
+pub(crate) fn product(weight: &Operand<'_>, x: &Operand<'_>, out: &Operand<'_>) {
     let [outs, tokens, n2, n3] = out.shape();
     for c in 0..n3 {
         for b in 0..n2 {
@@ -34,11 +39,14 @@ fn reference(call: &Call<'_>) -> Result<(), KernelError> {
             for o in 0..outs {
                 let row = weight.row([o, b % weight.shape()[2], c % weight.shape()[3]]);
                 for (t, column) in columns.iter().enumerate() {
-                    let sum: f64 = row.iter().zip(column).map(|(w, x)| w * x).sum();
-                    out.put([o, t as u64, b, c], sum);
+                    out.put([o, t as u64, b, c], dot(&row, column));
                 }
             }
         }
     }
-    Ok(())
+}
+
+/// `Σ_i a[i]·b[i]`
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -42,19 +42,28 @@ const ATTRIBUTES: &[crate::contract::Attribute] = &const {
 };
 
 fn reference(call: &Call<'_>) -> Result<(), KernelError> {
-    let (x, positions, out) = (call.port("x")?, call.port("positions")?, call.port("out")?);
+    let (x, out) = (call.port("x")?, call.port("out")?);
+    let head = heads(call)?;
+    x.rows(|outer| {
+        out.put_row(outer, &head(outer));
+        Ok(())
+    })
+}
+
+/// Each head's normed and turned values by its outer indices.
+pub(crate) fn heads(call: &Call<'_>) -> Result<impl Fn([u64; 3]) -> Vec<f64>, KernelError> {
+    let (x, positions) = (call.port("x")?, call.port("positions")?);
     let divisors = call.maybe("divisors").map(|d| d.row([0, 0, 0]));
     let angles = rope::Angles::new(call.constants)?;
     let eps = f64::from(call.constants.f32("eps")?);
     let weight = call.port("weight")?.row([0, 0, 0]);
     let tokens = x.shape()[2];
-    x.rows(|outer| {
+    Ok(move |outer: [u64; 3]| {
         let mut row = x.row(outer);
         let factor = rms_norm::factor(&row, eps);
         row.iter_mut().zip(&weight).for_each(|(v, w)| *v *= factor * w);
         let position = |axis: usize| positions.get([outer[1] + axis as u64 * tokens, 0, 0, 0]);
         rope::turn(&mut row, &angles, position, divisors.as_deref());
-        out.put_row(outer, &row);
-        Ok(())
+        row
     })
 }

@@ -1,6 +1,7 @@
 //! What a dispatch costs: bytes moved and arithmetic done, from its layouts.
 
 use super::Binding;
+use crate::kernels::mul_mats;
 use serde::Serialize;
 
 /// Bytes moved and floating-point operations.
@@ -21,12 +22,15 @@ impl Cost {
             |port: &str| shape(port).map_or(0, |s| s.iter().fold(1u64, |n, e| n.saturating_mul(*e)));
         let bytes = bindings.iter().flatten().fold(0u64, |sum, binding| {
             // Of a table or a pool of rows only the rows themselves move.
-            let rows_only = matches!((kernel, binding.port), ("get_rows", "table") | ("set_rows", "out"));
-            if rows_only {
-                let moved = elements(if kernel == "get_rows" { "out" } else { "x" });
+            let rows = match (kernel, binding.port) {
+                ("get_rows", "table") => Some("out"),
+                ("set_rows" | "norm_rope_rows", "out") => Some("x"),
+                _ => None,
+            };
+            if let Some(rows) = rows {
                 let (bytes, values) =
                     (binding.tensor.dtype().block_bytes(), binding.tensor.dtype().block_values());
-                return sum.saturating_add(moved / values * bytes);
+                return sum.saturating_add(elements(rows) / values * bytes);
             }
             let times = if binding.access == crate::contract::Access::Update { 2 } else { 1 };
             sum.saturating_add(binding.tensor.layout.bytes().saturating_mul(times))
@@ -35,7 +39,15 @@ impl Cost {
             "mul_mat" | "mul_mat_id" => {
                 elements("out").saturating_mul(2).saturating_mul(shape("weight").map_or(0, |s| s[0]))
             }
-            "flash_attention" => {
+            "mul_mats" => {
+                let results = mul_mats::PRODUCTS.iter().map(|(_, out)| elements(out));
+                let results = results.fold(0u64, u64::saturating_add);
+                results.saturating_mul(2).saturating_mul(shape("x").map_or(0, |s| s[0]))
+            }
+            "mul_mat_swiglu" => {
+                elements("out").saturating_mul(4).saturating_mul(shape("x").map_or(0, |s| s[0]))
+            }
+            "flash_attention" | "gated_attention" => {
                 let cells = shape("k").map_or(0, |s| s[1]);
                 elements("q").saturating_add(elements("out")).saturating_mul(2).saturating_mul(cells)
             }

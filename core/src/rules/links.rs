@@ -1,7 +1,7 @@
 //! Parts of patterns that several rules share.
 
 use super::single::l2_form;
-use crate::driver::{Decline, Site, Why, squeezed};
+use crate::driver::{Claim, Decline, Site, Why, squeezed};
 use crate::graph::{BinaryKind, NodeId, Op, OpKind, Tensor, UnaryKind};
 
 /// `a·softplus(alpha + dt)`: the raw projection, the two vectors, and the three nodes.
@@ -70,4 +70,15 @@ pub(super) fn weighted(at: &Site<'_, '_>, norm: NodeId) -> Result<(NodeId, Tenso
     let product = at.reader(norm, OpKind::Binary)?;
     let (_, weight) = at.sides(product, BinaryKind::Mul, norm)?;
     Ok((product, at.source(product, weight)?))
+}
+
+/// A claim on two products of the same columns, the first of which opens the second; all but the result and the function.
+pub(super) fn projected(at: &Site<'_, '_>, gate: NodeId, up: NodeId) -> Result<Claim, Decline> {
+    let x = at.source(gate, 1)?;
+    at.check(at.maybe(up, 1) == Some(x), up, || Why::NotSame { what: "x" })?;
+    Ok(at
+        .claim("mul_mat_swiglu", &[gate, up])
+        .operand("gate", at.source(gate, 0)?)
+        .operand("up", at.source(up, 0)?)
+        .operand("x", x))
 }

@@ -1,12 +1,17 @@
 //! Fusion rules: what a subgraph looks like, and nothing else. Order is that of [`FUSED`], larger subgraphs first.
 
 mod add_rms_norm;
+mod gated_attention;
 mod gated_norm;
 mod gdn_core;
 mod gdn_core_in_place;
 mod gdn_layer;
 mod links;
+mod mul_mat_gated;
+mod mul_mat_swiglu;
+mod mul_mats;
 mod norm_rope;
+mod norm_rope_rows;
 mod rms_norm_weight;
 mod single;
 mod swiglu;
@@ -33,11 +38,16 @@ pub static FUSED: &[&Rule] = &[
     &gdn_layer::RULE,
     &gdn_core_in_place::RULE,
     &gdn_core::RULE,
+    &gated_attention::RULE,
     &gated_norm::RULE,
+    &norm_rope_rows::RULE,
     &norm_rope::RULE,
     &add_rms_norm::RULE,
     &rms_norm_weight::RULE,
+    &mul_mat_swiglu::RULE,
+    &mul_mat_gated::RULE,
     &swiglu::RULE,
+    &mul_mats::RULE,
 ];
 
 /// One node by the kernel of its operation. Never looks at consumers, and cannot be switched off.

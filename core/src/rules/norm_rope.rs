@@ -2,23 +2,27 @@
 
 use super::{Rule, constants};
 use crate::driver::{Claim, Decline, Site};
-use crate::graph::{BinaryKind, OpKind};
+use crate::graph::{BinaryKind, NodeId, OpKind};
 
 /// The rule.
 pub(super) static RULE: Rule = Rule { name: "norm_rope", root: OpKind::Rope, kernel: "norm_rope", find };
 
 fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let rope = at.root();
+    Ok(turned(at, "norm_rope", rope)?.operand("out", at.result(rope, 0)?))
+}
+
+/// All of the claim but the result.
+pub(super) fn turned(at: &Site<'_, '_>, kernel: &'static str, rope: NodeId) -> Result<Claim, Decline> {
     let weighted = at.producer(rope, 0, OpKind::Binary)?;
     let norm = at.producer(weighted, 0, OpKind::RmsNorm)?;
     let (_, weight) = at.sides(weighted, BinaryKind::Mul, norm)?;
     Ok(at
-        .claim("norm_rope", &[norm, weighted, rope])
+        .claim(kernel, &[norm, weighted, rope])
         .operand("x", at.source(norm, 0)?)
         .operand("weight", at.source(weighted, weight)?)
         .operand("positions", at.source(rope, 1)?)
         .maybe("divisors", at.maybe(rope, 2))
-        .operand("out", at.result(rope, 0)?)
         .constants(constants(&at.op(rope)))
         .constants(constants(&at.op(norm))))
 }

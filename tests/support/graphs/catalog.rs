@@ -1,6 +1,8 @@
 //! Every fixture of a size that can be run in a test.
 
-use super::{Fixture, casts, delta, gates, masks, odd, segmented, sharing, small, states};
+use super::{
+    Fixture, cached, casts, delta, gates, masks, odd, projections, segmented, sharing, small, states,
+};
 
 /// The delta net layer in all its forms.
 pub fn layers() -> Vec<Fixture> {
@@ -16,6 +18,8 @@ pub fn layers() -> Vec<Fixture> {
 pub fn all() -> Vec<Fixture> {
     let mut all: Vec<Fixture> = small::firing().into_iter().map(|(_, _, fixture)| fixture).collect();
     all.extend(small::four_extents());
+    all.extend(cached::all());
+    all.extend(projections::all());
     all.extend(layers().into_iter().filter(|f| !f.name.contains("T 51")));
     all.extend(gates::all().into_iter().map(|(_, fixture)| fixture));
     all.extend([casts::Cast::IntoSelf, casts::Cast::Plain].map(casts::fixture));

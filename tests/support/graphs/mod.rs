@@ -1,5 +1,6 @@
 //! Fixtures: graphs made by code, with the data that makes them telling.
 
+pub mod cached;
 pub mod casts;
 pub mod catalog;
 pub mod delta;
@@ -10,6 +11,7 @@ pub mod masks;
 pub mod misses;
 pub mod models;
 pub mod odd;
+pub mod projections;
 pub mod random;
 pub mod same;
 pub mod segmented;

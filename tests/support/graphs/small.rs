@@ -1,6 +1,7 @@
 //! The smallest graphs on which each rule fires.
 
 use super::Fixture;
+use super::cached;
 use super::delta::{self, Layer};
 use super::import::{Import, Value};
 use super::segmented;
@@ -108,6 +109,71 @@ pub fn swiglu() -> Fixture {
     Fixture::new("swiglu", g, Data::new())
 }
 
+/// Two products of the same columns.
+pub fn mul_mats() -> Fixture {
+    let mut g = Import::default();
+    let x = input(&mut g, "x", &[SIDE, SIDE]);
+    for name in ["first", "second"] {
+        let weight = g.weight(name, DType::F32, &[SIDE, SIDE]);
+        let out = g.op(Op::MulMat, &[weight, x]);
+        g.label(name);
+        g.output(&format!("out.{name}"), out);
+    }
+    Fixture::new("mul_mats", g, Data::new())
+}
+
+/// Two products of the same columns, labelled `gate` and `up`.
+fn projections(g: &mut Import) -> [Value; 2] {
+    let x = input(g, "x", &[SIDE, SIDE]);
+    ["gate", "up"].map(|name| {
+        let weight = g.weight(&format!("{name}.weight"), DType::F32, &[SIDE, SIDE]);
+        let product = g.op(Op::MulMat, &[weight, x]);
+        g.label(name);
+        product
+    })
+}
+
+/// `swiglu(gate·x, up·x)`.
+pub fn mul_mat_swiglu() -> Fixture {
+    let mut g = Import::default();
+    let products = projections(&mut g);
+    let out = g.op(Op::Swiglu, &products);
+    g.label("product");
+    g.output("out", out);
+    Fixture::new("mul_mat_swiglu", g, Data::new())
+}
+
+/// `silu(gate·x)·(up·x)`.
+pub fn mul_mat_gated() -> Fixture {
+    let mut g = Import::default();
+    let [gate, up] = projections(&mut g);
+    let act = g.unary(UnaryKind::Silu, gate);
+    g.label("act");
+    let out = g.mul(act, up);
+    g.label("product");
+    g.output("out", out);
+    Fixture::new("mul_mat_gated", g, Data::new())
+}
+
+/// Attention over a mask, with sinks, and the gate of its result.
+pub fn gated_attention() -> Fixture {
+    let mut g = Import::default();
+    let (heads, tokens, groups) = (4, 4, 2);
+    let q = input(&mut g, "q", &[SIDE, tokens, heads]);
+    let [k, v] = ["k", "v"].map(|name| input(&mut g, name, &[SIDE, SIDE, groups]));
+    let mask = input(&mut g, "mask", &[SIDE, tokens, heads]);
+    let sinks = g.weight("sinks", DType::F32, &[heads]);
+    let gate = input(&mut g, "gate", &[SIDE, heads, tokens]);
+    let attended = g.op(Op::FlashAttention { scale: 0.25 }, &[q, k, v, mask, sinks]);
+    g.label("attention");
+    let opened = g.unary(UnaryKind::Sigmoid, gate);
+    g.label("opened");
+    let out = g.mul(attended, opened);
+    g.label("gated");
+    g.output("out", out);
+    Fixture::new("gated_attention", g, Data::new())
+}
+
 /// The rules over rows with all four extents in use.
 pub fn four_extents() -> Vec<Fixture> {
     const SHAPE: [u64; 4] = [SIDE, 3, 2, 2];
@@ -147,10 +213,15 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
         ("gdn_layer", "net", layer.fixture("gdn_layer")),
         ("gdn_core_in_place", "net", pool.fixture("gdn_core_in_place")),
         ("gdn_core", "net", core),
+        ("gated_attention", "attention", gated_attention()),
         ("gated_norm", "norm", gated_norm()),
+        ("norm_rope_rows", "store", cached::SMALL.fixture("norm_rope_rows")),
         ("norm_rope", "rope", norm_rope()),
         ("add_rms_norm", "norm", add_rms_norm()),
         ("rms_norm_weight", "norm", rms_norm_weight()),
+        ("mul_mat_swiglu", "product", mul_mat_swiglu()),
+        ("mul_mat_gated", "act", mul_mat_gated()),
         ("swiglu", "act", swiglu()),
+        ("mul_mats", "first", mul_mats()),
     ]
 }

@@ -1,0 +1,22 @@
+//! `gated_attention`: as `flash_attention`, then a gate.
+
+use crate::flash_attention::{all, complete};
+use crate::subject::Subject;
+
+/// The kernel.
+pub static SUBJECT: Subject = Subject { complete, values: all, ..Subject::new("gated_attention") };
+
+#[test]
+fn equals_its_reference() {
+    SUBJECT.equals_its_reference();
+}
+
+#[test]
+fn declines_one_step_outside() {
+    SUBJECT.declines_one_step_outside();
+}
+
+#[test]
+fn falls_back_to_a_variant_that_admits_it() {
+    SUBJECT.falls_back();
+}
