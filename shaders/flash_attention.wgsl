@@ -5,6 +5,9 @@
 //#if merge
 //#include attention_merge
 //#end
+//#if tile
+//#include attention_tile
+//#end
 //#if any
 //#include attention_any
 //#end

@@ -13,7 +13,12 @@ var<workgroup> sums: array<vec4<f32>, LANES>;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let found = find_place(group.y, lane, LANES, false);
   if (found.y == 0u) { return; }
+//#if tiled
+  // Tokens of one tile have their chunks in common.
+  let span = span_of(longest());
+//#else
   let span = span_of(found.y - 1u);
+//#end
   let used = (found.y - 1u + span - 1u) / span;
   let base = sums_at(group.y, group.x, 0u);
   var peak = LOWEST;
@@ -22,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   var part = 0.0;
   for (var c = lane; c < used; c += LANES) {
     let line = $scratch[base + c * (QUADS + 1u) + QUADS];
-    let share = weight(line.x - most);
+    let share = shrunk(line.x, most);
     shares[c] = share;
     part += share * line.y;
   }

@@ -8,7 +8,7 @@ fn key_of(head: u32) -> u32 { return select(head / (heads() / key_heads()), head
 var<workgroup> spot: vec2<u32>;
 // The first row of a chunk and how many tokens it has; none of a chunk that does not exist.
 fn chunk_place(chunk: u32, lane: u32) -> vec2<u32> {
-  let own = own_segment(0u, rows(), slots(), lane, false);
+  let own = own_segment(0u, token_rows(), slots(), lane, false);
   if (lane == 0u) {
     spot = vec2<u32>(0u);
     var rest = chunk;

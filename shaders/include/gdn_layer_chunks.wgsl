@@ -15,7 +15,7 @@ fn strengths(head: u32, t: u32) -> vec2<f32> {
 //#end
 fn heads() -> u32 { return p.out.shape.y; }
 fn key_heads() -> u32 { return p.key_heads; }
-fn rows() -> u32 { return p.x.shape.y; }
+fn token_rows() -> u32 { return p.x.shape.y; }
 fn slots() -> u32 { return min(p.history.shape.z, p.state.shape.w / p.snapshots); }
 fn state_index(head: u32, plane: u32, j: u32, i: u32) -> u32 {
   return (p.state.offset + plane * p.state.stride.w + head * p.state.stride.z + j * p.state.stride.y) / 16u + i;

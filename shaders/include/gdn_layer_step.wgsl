@@ -8,7 +8,7 @@
 //#port a f32
 //#scratch f32
 fn heads() -> u32 { return p.out.shape.y; }
-fn rows() -> u32 { return p.x.shape.y; }
+fn token_rows() -> u32 { return p.x.shape.y; }
 fn slots() -> u32 { return min(p.history.shape.z, p.state.shape.w / p.snapshots); }
 // Where four of the staged values come from: a channel of the convolved row.
 fn channel(head: u32, block: u32, e: u32) -> u32 {

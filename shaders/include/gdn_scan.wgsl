@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   if (entry >= p.segments.shape.y) { return; }
   let head = n % of_segment / (DIM / WIDTH);
   let channel = n % (DIM / WIDTH) * WIDTH;
-  let own = own_segment(entry, rows(), slots(), lane, false);
+  let own = own_segment(entry, token_rows(), slots(), lane, false);
   let count = chunked(own.count);
   if (count == 0u) { return; }
   if (lane == 0u) {

@@ -31,7 +31,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   if (entry >= p.segments.shape.y) { return; }
   let head = n_group % of_segment / (DIM / 32u);
   let block = n_group % (DIM / 32u);
-  let own = own_segment(entry, rows(), slots(), lane, n_group == 0u);
+  let own = own_segment(entry, token_rows(), slots(), lane, n_group == 0u);
   let first = chunked(own.count);
   if (first >= own.count) { return; }
   let part = at % LANES;

@@ -16,8 +16,11 @@ pub static SUBJECT: Subject = Subject {
     ..Subject::new("flash_attention")
 };
 
-/// `P` counts slots where there are segments, else sequences.
-pub fn complete(draft: &mut Draft, _: &mut Source<'_>) {
+/// `P` counts slots where there are segments, else sequences. Now and then there are enough cells for several blocks.
+pub fn complete(draft: &mut Draft, source: &mut Source<'_>) {
+    if draft.extent("C") > 0 && source.one_in(3) {
+        draft.set_extent("C", source.pick(&[31, 33, 65, 129, 200, 300]).unwrap_or(1));
+    }
     if !draft.is_bound("segments") {
         draft.set_extent("P", draft.extent("S"));
     }
@@ -27,7 +30,9 @@ pub fn complete(draft: &mut Draft, _: &mut Source<'_>) {
 pub fn all(case: &Case, random: &mut Random) -> BTreeMap<&'static str, Values> {
     let [_, rows, ..] = case.layout("q").map_or([1; 4], |q| q.shape);
     let [_, cells, _, slots] = case.layout("k").map_or([1; 4], |k| k.shape);
-    let table = segments::table(case, rows, slots, 1, random);
+    let mut table = segments::table(case, rows, slots, 1, random);
+    // Positions all over the cache, and now and then beyond it.
+    table.iter_mut().filter(|s| s.count > 0).for_each(|s| s.position = random.below(cells + 4) as u32);
     let segmented = case.layout("segments").is_some();
     // The last cell is masked for all.
     let masks = case.layout("mask").is_some() && is_distinct(case, "mask") && cells > 1;

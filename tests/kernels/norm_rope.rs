@@ -6,7 +6,7 @@ use crate::subject::{Subject, below, between, values};
 /// The kernel.
 pub static SUBJECT: Subject = Subject {
     complete,
-    values: |_, _| values([("positions", below(5000)), ("divisors", between(0.5, 4.0))]),
+    values: |_, _| values([("positions", below(1 << 18)), ("divisors", between(0.5, 4.0))]),
     ..Subject::new("norm_rope")
 };
 

@@ -8,7 +8,7 @@ use weft_core::contract::draw::{Draft, Source};
 /// The kernel.
 pub static SUBJECT: Subject = Subject {
     complete,
-    values: |_, _| values([("positions", below(5000)), ("divisors", between(0.5, 4.0))]),
+    values: |_, _| values([("positions", below(1 << 18)), ("divisors", between(0.5, 4.0))]),
     // The result has the type of its source.
     shadowed: &[Refusal::Type("out")],
     ..Subject::new("rope")

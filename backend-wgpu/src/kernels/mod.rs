@@ -7,6 +7,7 @@ mod indexed;
 mod matmul;
 mod rotary;
 mod rows;
+mod sampling;
 
 use crate::adapter::Caps;
 use crate::repack::Rows;
@@ -185,7 +186,7 @@ pub(crate) struct Implementation {
 
 /// Everything that a device offers; of one stem the preferred first.
 pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
-    let groups: [&'static [Variant]; 7] = [
+    let groups: [&'static [Variant]; 8] = [
         attention::VARIANTS,
         delta::VARIANTS,
         elementwise::VARIANTS,
@@ -193,6 +194,7 @@ pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
         matmul::VARIANTS,
         rotary::VARIANTS,
         rows::VARIANTS,
+        sampling::VARIANTS,
     ];
     let mut all = Vec::new();
     for variant in groups.into_iter().flatten().filter(|variant| (variant.runs_on)(caps)) {

@@ -1,6 +1,7 @@
 //! Attention: softmax over cached cells.
 
 mod split;
+mod tile;
 
 use super::{Build, Launch, Variant};
 use weft_core::contract::{
@@ -68,7 +69,23 @@ fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     Ok(vec![Launch::flat(groups).flag("any", true)])
 }
 
-/// Single tokens are split over cells.
+/// Tokens up to this number are attended to one by one.
+const FEW: u32 = 8;
+/// Tokens up to this number, if they are of many sequences: a tile would hold few of each.
+const SCATTERED: u32 = 64;
+
+/// Few tokens, and scattered ones, are split over cells; others form tiles.
 fn fast(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    split::launches(build)
+    let [_, tokens, ..] = build.shape("q")?;
+    let [_, segments, ..] = build.shape("segments")?;
+    if tokens <= FEW || (tokens <= SCATTERED && tokens <= 4 * segments) {
+        split::launches(build)
+    } else {
+        tile::launches(build)
+    }
+}
+
+/// An unsigned number as shaders write it.
+fn number(value: u32) -> String {
+    format!("{value}u")
 }

@@ -1,6 +1,7 @@
 //! Attention of few tokens: cells are cut into chunks whose sums a second launch merges.
 
 use super::super::{Build, Launch};
+use super::number;
 
 /// Chunks of all key/value heads together that a long cache is cut into: enough to fill a large GPU.
 const GROUPS: u32 = 512;
@@ -24,12 +25,12 @@ pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         HEADS.into_iter().find(|(n, _)| *n * batches >= sharing).unwrap_or(HEADS[HEADS.len() - 1]);
     let wanted = GROUPS / (groups * batches).max(1) / tokens.div_ceil(ALIKE).max(1);
     let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
-    let sums = u64::from(tokens) * u64::from(heads) * u64::from(chunks);
-    build.scratch = sums * u64::from(width + 4) * 4;
+    build.scratch = sums(build, chunks)?;
     let subgroups = build.caps.subgroups.is_some();
     let share = if subgroups { 4 } else { 1 };
-    let common = |launch: Launch| launch.define("width", number(width)).integer("chunks", chunks);
-    let split = common(Launch::grid([chunks, groups * batches, tokens]))
+    let split = Launch::grid([chunks, groups * batches, tokens])
+        .define("width", number(width))
+        .integer("chunks", chunks)
         .flag("split", true)
         .flag("subgroups", subgroups)
         .define("heads", number(at_once))
@@ -37,10 +38,18 @@ pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         .define("share", number(share))
         .define("room", number((at_once * width / 4).max(2 * LANES)))
         .integer("batches", batches);
-    Ok(vec![split, common(Launch::grid([heads, tokens, 1])).flag("merge", true)])
+    Ok(vec![split, merge(build, chunks)?])
 }
 
-/// An unsigned number as shaders write it.
-fn number(value: u32) -> String {
-    format!("{value}u")
+/// Merges the chunks of each head and token.
+pub(super) fn merge(build: &Build<'_>, chunks: u32) -> Result<Launch, String> {
+    let [width, tokens, heads, _] = build.shape("q")?;
+    let launch = Launch::grid([heads, tokens, 1]).define("width", number(width)).integer("chunks", chunks);
+    Ok(launch.flag("merge", true))
+}
+
+/// Bytes that hold the sums of so many chunks.
+pub(super) fn sums(build: &Build<'_>, chunks: u32) -> Result<u64, String> {
+    let [width, tokens, heads, _] = build.shape("q")?;
+    Ok(u64::from(tokens) * u64::from(heads) * u64::from(chunks) * u64::from(width + 4) * 4)
 }

@@ -17,7 +17,6 @@ pub(super) const HEADS: Variant = Variant {
     port,
     symbols: &[
         Symbol { name: "D", allowed: Allowed::MultipleOf(32, 256) },
-        Symbol { name: "H", allowed: Allowed::Between(1, 1 << 12) },
     ],
     tolerance: None,
     runs_on: |_| true,
@@ -31,7 +30,7 @@ fn port(port: Port) -> Port {
         "conv" => port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]).aligned(4),
         "history" => port.packed_rows().aligned(4),
         "weight" => port.packed().aligned(4),
-        "state" => port.packed().aligned(16),
+        "state" => port.packed_rows().aligned(16),
         "x" => port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]).aligned(16),
         "z" => port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]).aligned(4),
         _ => port.packed_rows().aligned(4),

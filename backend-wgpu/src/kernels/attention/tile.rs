@@ -1,0 +1,38 @@
+//! Attention of many tokens: tiles of tokens and heads, and chunks of cells where there are few tiles.
+
+use super::super::{Build, Launch};
+use super::{number, split};
+
+/// Rows of a tile: tokens times the query heads that share a key/value head.
+const ROWS: u32 = 64;
+/// Workgroups that fill a large GPU.
+const GROUPS: u32 = 256;
+/// Least cells of a chunk.
+const LEAST: u32 = 256;
+
+/// Tiles, and the merge of their chunks.
+pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let [width, tokens, heads, _] = build.shape("q")?;
+    let [_, cells, groups, _] = build.shape("k")?;
+    let sharing = heads / groups.max(1);
+    let batches = sharing.div_ceil(ROWS).max(1);
+    let tile_heads = sharing.div_ceil(batches).max(1);
+    let tile_tokens = ROWS / tile_heads;
+    let tiles = [tokens.div_ceil(tile_tokens), groups * batches];
+    let wanted = GROUPS / (tiles[0] * tiles[1]).max(1);
+    let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
+    let direct = chunks == 1;
+    let tile = Launch::grid([tiles[0], tiles[1], chunks])
+        .flag("tile", true)
+        .flag("direct", direct)
+        .define("width", number(width))
+        .integer("chunks", chunks)
+        .integer("batches", batches)
+        .integer("tile_heads", tile_heads)
+        .integer("tile_tokens", tile_tokens);
+    if direct {
+        return Ok(vec![tile]);
+    }
+    build.scratch = split::sums(build, chunks)?;
+    Ok(vec![tile, split::merge(build, chunks)?.flag("tiled", true)])
+}
