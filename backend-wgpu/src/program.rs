@@ -42,8 +42,8 @@ struct Part {
 /// Work of about 50 ms on a middling GPU: a longer split is cut, so that it can be cancelled and no watchdog bites.
 const PART_FLOPS: u64 = 400_000_000_000;
 
-/// Outputs up to this many bytes come back with the submission that makes them.
-const MAILED: u64 = 4 << 20;
+/// Outputs up to this many bytes come back with the submission that makes them; larger ones when they are asked for.
+const MAILED: u64 = 64 << 10;
 
 pub(crate) struct WgpuProgram {
     gpu: Arc<Gpu>,

@@ -1,50 +1,109 @@
 //! Prefill and decode rates of a model: the median of several runs, and their spread.
 //!
-//! `cargo run --release -p weft --example throughput -- MODEL.gguf THREADS [PROMPT] [DECODE] [RUNS]`
+//! `cargo run --release -p weft --example throughput -- MODEL.gguf [NAME=VALUE…]` with `backend` (cpu, wgpu, wgpu:PART),
+//! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `runs`, and `profile=1` for times of kernels on a GPU.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use weft::backends::{self, BackendOptions};
+use weft::sampling::{Sampler, SamplingParams};
 use weft::session::{Session, SessionOptions};
 use weft::{Error, Model};
+use weft_wgpu::{Options, Wgpu};
 
 fn main() -> Result<(), Error> {
     let mut args = std::env::args().skip(1);
     let file = args.next().unwrap_or_else(|| "models/weft-tales-12m.Q8_0.gguf".to_owned());
-    let mut number = |default: usize| args.next().and_then(|a| a.parse().ok()).unwrap_or(default);
-    let (threads, prompt, decode, runs) = (number(1), number(128), number(64), number(5));
-    let model =
-        Model::open(&file, backends::open("cpu", &BackendOptions { threads, ..BackendOptions::default() })?)?;
-    let context = (prompt + decode) as u64;
-    let mut session = Session::new(&model, SessionOptions { context, ..SessionOptions::default() })?;
+    let named: BTreeMap<String, String> =
+        args.filter_map(|a| a.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()))).collect();
+    let number = |name: &str, default: usize| named.get(name).and_then(|v| v.parse().ok()).unwrap_or(default);
+    let backend = named.get("backend").map_or("cpu", String::as_str);
+    let (prompt, decode, depth) = (number("prompt", 128), number("decode", 64), number("depth", 0));
+    // A profiled device is opened by itself, so that it can be asked for its times.
+    let profiled = if number("profile", 0) == 1 {
+        let adapter = backend.split_once(':').map(|(_, part)| part.to_owned());
+        Some(Arc::new(Wgpu::open(&Options { adapter, profile: true, ..Options::default() })?))
+    } else {
+        None
+    };
+    let devices = match &profiled {
+        Some(gpu) => vec![Arc::clone(gpu) as Arc<_>],
+        None => backends::open(backend, &BackendOptions { threads: number("threads", 1), ..Default::default() })?,
+    };
+    println!("{}", devices[0].capabilities().device);
+    let started = Instant::now();
+    let model = Model::open(&file, devices)?;
+    model.load(&mut |_, _| {})?;
+    println!("loaded in {:.1} s", started.elapsed().as_secs_f64());
+    let options = SessionOptions {
+        context: (depth + prompt + decode) as u64,
+        ubatch: number("ubatch", 512) as u64,
+        ..SessionOptions::default()
+    };
+    let mut session = Session::new(&model, options)?;
     // Any ids will do: the arithmetic does not depend on them.
     let vocabulary = model.description().hyper().vocabulary;
-    let ids: Vec<u32> = (0..prompt as u64).map(|i| (i * 7919 % vocabulary) as u32).collect();
+    let ids = |count: usize| (0..count as u64).map(|i| (i * 7919 % vocabulary) as u32).collect::<Vec<u32>>();
     let (mut prompts, mut decodes) = (Vec::new(), Vec::new());
-    for run in 0..=runs {
+    for run in 0..=number("runs", 5) {
         session.reset();
-        let started = Instant::now();
-        session.prefill(&ids)?;
-        let prefilled = started.elapsed();
-        let started = Instant::now();
-        for i in 0..decode as u64 {
-            session.decode((i * 104_729 % vocabulary) as u32)?;
+        if depth > 0 {
+            session.prefill(&ids(depth))?;
         }
+        let prefilled = time(|| session.prefill(&ids(prompt)).map(|_| ()))?;
+        let times = profiled.as_ref().map(|gpu| gpu.take_profile());
+        let mut sampler = Sampler::new(SamplingParams { temperature: 0.0, ..SamplingParams::default() })?;
+        let mut id = 1;
+        let decoded = time(|| {
+            for _ in 0..decode {
+                id = session.step(id, &mut sampler)?.id;
+            }
+            Ok(())
+        })?;
         // The first run plans and touches the weights for the first time.
-        if run > 0 {
-            prompts.push(prefilled);
-            decodes.push(started.elapsed());
+        if run == 0 {
+            continue;
+        }
+        prompts.push(prefilled);
+        decodes.push(decoded);
+        if let (Some(gpu), Some(times), 1) = (&profiled, times, run) {
+            table("prefill", &times);
+            table("decode", &gpu.take_profile());
         }
     }
-    report("prefill", prompt, &mut prompts);
-    report("decode", decode, &mut decodes);
+    report("prefill", prompt, depth, &mut prompts);
+    report("decode", decode, depth, &mut decodes);
     Ok(())
 }
 
-fn report(what: &str, tokens: usize, times: &mut [Duration]) {
+fn time(mut work: impl FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
+    let started = Instant::now();
+    work()?;
+    Ok(started.elapsed())
+}
+
+fn report(what: &str, tokens: usize, depth: usize, times: &mut [Duration]) {
     times.sort();
     let rate = |time: Duration| tokens as f64 / time.as_secs_f64();
     if let (Some(best), Some(worst)) = (times.first(), times.last()) {
         let median = times[times.len() / 2];
-        println!("{what} {tokens}: {:.1} tokens/s ({:.1} to {:.1})", rate(median), rate(*worst), rate(*best));
+        let (median, worst, best) = (rate(median), rate(*worst), rate(*best));
+        println!("{what} {tokens} at {depth}: {median:.1} tokens/s ({worst:.1} to {best:.1})");
+    }
+}
+
+fn table(what: &str, times: &[weft_wgpu::Timing]) {
+    println!("{what}: kernel, launches, ms, GB/s, TFLOP/s");
+    for timing in times {
+        let seconds = timing.time.as_secs_f64();
+        println!(
+            "  {:<44} {:>6} {:>9.3} {:>8.1} {:>7.2}",
+            timing.kernel,
+            timing.count,
+            seconds * 1e3,
+            timing.bytes as f64 / seconds / 1e9,
+            timing.flops as f64 / seconds / 1e12
+        );
     }
 }

@@ -61,7 +61,8 @@ fn launches(build: &mut Build<'_>, groups: impl Fn(u64, u64) -> u64) -> Result<V
         let here = (pairs - first).min(MOST_PAIRS);
         let last = first + here == pairs;
         let rest = if last { x.shape[0] - 2 * pairs } else { 0 };
-        let groups = u32::try_from(groups(here + rest, x.rows())).map_err(|_| "more than 2^32 workgroups".to_owned())?;
+        let groups = u32::try_from(groups(here + rest, x.rows()))
+            .map_err(|_| "more than 2^32 workgroups".to_owned())?;
         let table = table(&angles, first as usize..(first + here) as usize, divided);
         let bytes = 4 * table.len() as u64;
         let with = |launch: Launch| {

@@ -15,7 +15,8 @@ pub(super) fn top_k(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         launch.integer("source", source).integer("result", result)
     };
     let chunks = width.div_ceil(CHUNK);
-    let listed = rows.checked_mul(chunks).and_then(|lists| lists.checked_mul(k)).and_then(|n| n.checked_add(count));
+    let listed =
+        rows.checked_mul(chunks).and_then(|lists| lists.checked_mul(k)).and_then(|n| n.checked_add(count));
     let mut launches = Vec::new();
     match listed {
         // Only where it leaves much less to look at.

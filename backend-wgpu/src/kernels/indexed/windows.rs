@@ -38,7 +38,8 @@ pub(super) fn windows(
     }
     let row = pitch.unwrap_or_else(|| bytes(&Layout { shape: [whole.shape[0], 1, 1, 1], ..whole }) - SLACK);
     let step = pitch.unwrap_or(whole.strides[1]).max(1);
-    let room = limit.checked_sub(row + SLACK).ok_or_else(|| format!("one row of `{table}` fills a binding"))?;
+    let room =
+        limit.checked_sub(row + SLACK).ok_or_else(|| format!("one row of `{table}` fills a binding"))?;
     let rows = room / step + 1;
     let mut launches = Vec::new();
     for plane in 0..whole.shape[2] * whole.shape[3] {
