@@ -8,6 +8,9 @@
 //#if tile
 //#include attention_tile
 //#end
+//#if matrix
+//#include attention_matrix
+//#end
 //#if any
 //#include attention_any
 //#end

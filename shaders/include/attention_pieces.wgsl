@@ -14,44 +14,5 @@ fn levels(at: u32, w: vec3<u32>, scale: u32) -> Piece {
   let d = half_value(scale & 0xffffu);
   return Piece(d * vec4<f32>(unpack4xI8(low)), d * vec4<f32>(unpack4xI8(high)));
 }
-//#if k_type=F32
-//#port k vec4<f32>
-fn k_piece(row: u32, piece: u32) -> Piece {
-  let at = (row >> 4u) + piece * 2u;
-  return Piece($k[at], $k[at + 1u]);
-}
-//#end
-//#if k_type=F16
-//#port k vec4<u32>
-fn k_piece(row: u32, piece: u32) -> Piece { return halves($k[(row >> 4u) + piece]); }
-//#end
-//#if k_type=Q8_0
-//#port k u32
-fn k_piece(row: u32, piece: u32) -> Piece {
-  let at = levels_at(row, piece);
-  let block = row + (piece >> 2u) * 34u;
-  // The third word is read where it holds a level: elsewhere it may lie behind the cache.
-  let w = vec3<u32>($k[at >> 2u], $k[(at >> 2u) + 1u], $k[(at + 7u) >> 2u]);
-  return levels(at, w, $k[block >> 2u] >> ((block & 2u) * 8u));
-}
-//#end
-//#if v_type=F32
-//#port v vec4<f32>
-fn v_piece(row: u32, piece: u32) -> Piece {
-  let at = (row >> 4u) + piece * 2u;
-  return Piece($v[at], $v[at + 1u]);
-}
-//#end
-//#if v_type=F16
-//#port v vec4<u32>
-fn v_piece(row: u32, piece: u32) -> Piece { return halves($v[(row >> 4u) + piece]); }
-//#end
-//#if v_type=Q8_0
-//#port v u32
-fn v_piece(row: u32, piece: u32) -> Piece {
-  let at = levels_at(row, piece);
-  let block = row + (piece >> 2u) * 34u;
-  let w = vec3<u32>($v[at >> 2u], $v[(at >> 2u) + 1u], $v[(at + 7u) >> 2u]);
-  return levels(at, w, $v[block >> 2u] >> ((block & 2u) * 8u));
-}
-//#end
+//#include attention_piece k
+//#include attention_piece v

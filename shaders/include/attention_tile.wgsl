@@ -1,11 +1,7 @@
 // Attention of many tokens: 64 rows, which are tokens times the query heads that share a key/value head, against blocks
 // of 32 cells. Each invocation holds four rows, and of their results every sixteenth piece of eight columns.
-//#include attention_chunks
+//#include attention_tokens
 //#include attention_pieces
-//#include functions
-//#port q vec4<f32>
-//#port gate vec4<f32>
-//#port out vec4<f32>
 const LANES = 256u;
 const PIECES = WIDTH / 8u;
 const OWN = (PIECES + 15u) / 16u;
@@ -17,17 +13,6 @@ const K_PITCH = 33u;
 const BESIDE = DEEP * Q_PITCH;
 // Queries, then weights; behind them keys, then largest scores.
 var<workgroup> room: array<vec4<f32>, BESIDE + DEEP * K_PITCH>;
-// Slot, first token, tokens and position of a segment.
-var<workgroup> run: vec4<u32>;
-var<workgroup> reach: u32;
-// The row of a tile that an invocation's i-th is: token (x), head (y), and whether there is one (z).
-fn row_of(r: u32, group: vec3<u32>) -> vec3<u32> {
-  let sharing = p.q.shape.z / p.k.shape.z;
-  let h = group.y % p.batches * p.tile_heads + r % p.tile_heads;
-  let t = group.x * p.tile_tokens + r / p.tile_heads;
-  let there = r < p.tile_tokens * p.tile_heads && t < p.q.shape.y && h < sharing;
-  return vec3<u32>(t, group.y / p.batches * sharing + h, u32(there));
-}
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tx = lane % 16u;
@@ -35,27 +20,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let kv = group.y / p.batches;
   let token0 = group.x * p.tile_tokens;
   var tokens: vec4<u32>;
-  for (var i = 0u; i < 4u; i++) {
-    let row = row_of(ty * 4u + i, group);
-    // A row that is none belongs to no segment.
-    tokens[i] = select(0xffffffffu, row.x, row.z == 1u);
-  }
-//#if !direct
-  if (lane == 0u) { reach = longest(); }
-  let span = span_of(workgroupUniformLoad(&reach));
-//#end
+  for (var i = 0u; i < 4u; i++) { tokens[i] = token_of(ty * 4u + i, group); }
+  let span = chunk_span(lane);
+  let start = group.z * span;
   var held: vec4<bool>;
   var most = vec4<f32>(LOWEST);
   var total: vec4<f32>;
   // By own piece, row and half.
   var sums: array<vec4<f32>, OWN * 8u>;
   for (var s = 0u; s < p.segments.shape.y; s++) {
-    if (lane == 0u) {
-      let a = segment(s);
-      let holds = segment_holds(a, p.q.shape.y, p.k.shape.w, all(group == vec3<u32>()));
-      run = vec4<u32>(a.slot, a.row, select(0u, a.count, holds), position_of(s));
-    }
-    let segment = workgroupUniformLoad(&run);
+    let segment = load_run(s, lane, group);
     let begin = max(segment.y, token0);
     let stop = min(segment.y + segment.z, token0 + p.tile_tokens);
     if (segment.z == 0u || begin >= stop) { continue; }
@@ -63,18 +37,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var i = 0u; i < 4u; i++) {
       let mine = tokens[i] >= begin && tokens[i] < stop;
       seen[i] = select(0u, cells_of(segment.w, tokens[i] - segment.y), mine);
+      // Where there are no cells, a row is zero.
+      held[i] = held[i] || (mine && (start == 0u || start < seen[i]));
     }
     let limit = cells_of(segment.w, stop - 1u - segment.y);
-//#if direct
-    let start = 0u;
-    let end = limit;
-    // Where there are no cells, a row is zero.
-    held = held | ((tokens >= vec4<u32>(begin)) & (tokens < vec4<u32>(stop)));
-//#else
-    let start = group.z * span;
-    let end = min(start + span, limit);
-    held = held | (seen > vec4<u32>(start));
-//#end
+    let end = min(limit, select(start + span, limit, span > limit));
     let k0 = p.k.offset + kv * p.k.stride.z + segment.x * p.k.stride.w;
     let v0 = p.v.offset + kv * p.v.stride.z + segment.x * p.v.stride.w;
     for (var first = start; first < end; first += KEYS) {
@@ -84,10 +51,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       for (var d = 0u; d < QUADS; d += DEEP) {
         workgroupBarrier();
         for (var i = lane; i < 64u * DEEP; i += LANES) {
-          let row = row_of(i / DEEP, group);
-          let at = p.q.offset + min(row.x, p.q.shape.y - 1u) * p.q.stride.y
-                 + min(row.y, p.q.shape.z - 1u) * p.q.stride.z;
-          room[(i % DEEP) * Q_PITCH + i / DEEP] = p.scale * $q[at / 16u + d + i % DEEP];
+          room[(i % DEEP) * Q_PITCH + i / DEEP] = p.scale * $q[query_at(i / DEEP, group) + d + i % DEEP];
         }
         if (lane < KEYS * DEEP / 2u) {
           let key = lane / (DEEP / 2u);
@@ -159,26 +123,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   for (var i = 0u; i < 4u; i++) {
     if (!held[i]) { continue; }
     let row = row_of(ty * 4u + i, group);
-//#if direct
-    let at = (p.out.offset + row.y * p.out.stride.y + row.x * p.out.stride.z) / 16u;
-//#else
-    let at = sums_at(row.x, row.y, group.z);
-    if (tx == 0u) { $scratch[at + QUADS] = vec4<f32>(most[i], total[i], 0.0, 0.0); }
+//#if !direct
+    if (tx == 0u) { $scratch[sums_at(row.x, row.y, group.z) + QUADS] = vec4<f32>(most[i], total[i], 0.0, 0.0); }
 //#end
     for (var o = 0u; o < OWN; o++) {
       for (var half = 0u; half < 2u; half++) {
-        var sum = sums[o * 8u + i * 2u + half];
-        let column = (o * 16u + tx) * 2u + half;
-//#if direct
-        sum = select(sum / total[i], vec4<f32>(), total[i] == 0.0);
-//#if has_gate
-        let gate = (p.gate.offset + row.y * p.gate.stride.y + row.x * p.gate.stride.z) / 16u;
-        sum *= gate_values(p.act, $gate[gate + column]);
-//#end
-        $out[at + column] = sum;
-//#else
-        $scratch[at + column] = sum;
-//#end
+        keep(row, group.z, (o * 16u + tx) * 2u + half, sums[o * 8u + i * 2u + half], total[i]);
       }
     }
   }

@@ -20,10 +20,9 @@ fn slots() -> u32 { return min(p.history.shape.z, p.state.shape.w / p.snapshots)
 fn state_index(head: u32, plane: u32, j: u32, i: u32) -> u32 {
   return (p.state.offset + plane * p.state.stride.w + head * p.state.stride.z + j * p.state.stride.y) / 16u + i;
 }
-// Four values of a token's row of channels; zeros of a token that the chunk lacks.
+// Four values of a token's row of channels; in place of a token that the chunk lacks its last one.
 fn mixed(place: vec2<u32>, t: u32, c: u32) -> vec4<f32> {
-  if (t >= place.y) { return vec4<f32>(0.0); }
-  return $scratch[((place.x + t) * p.x.shape.x + c) / 4u];
+  return $scratch[((place.x + min(t, place.y - 1u)) * p.x.shape.x + c) / 4u];
 }
 fn q_of(place: vec2<u32>, head: u32, t: u32, i: u32) -> vec4<f32> {
   return mixed(place, t, key_of(head) * DIM + 4u * i);

@@ -8,7 +8,10 @@
 //#port a f32
 //#scratch f32
 fn heads() -> u32 { return p.out.shape.y; }
-fn token_rows() -> u32 { return p.x.shape.y; }
+fn entries() -> u32 { return p.segments.shape.y; }
+fn own_of(entry: u32, lane: u32, reports: bool) -> Own {
+  return own_segment(entry, p.x.shape.y, slots(), lane, reports);
+}
 fn slots() -> u32 { return min(p.history.shape.z, p.state.shape.w / p.snapshots); }
 // Where four of the staged values come from: a channel of the convolved row.
 fn channel(head: u32, block: u32, e: u32) -> u32 {
@@ -26,21 +29,29 @@ fn unit(square: f32) -> f32 { return 1.0; }
 //#else
 //#include gdn_layer_conv
 fn piece(own: Own, n: u32, head: u32, block: u32, e: u32) -> vec4<f32> {
-  let c = channel(head, block, e);
-  return vec4<f32>(convolved(own, n, c), convolved(own, n, c + 1u), convolved(own, n, c + 2u), convolved(own, n, c + 3u));
+  return convolved(own, n, channel(head, block, e));
 }
 fn unit(square: f32) -> f32 { return l2_factor(square); }
 //#end
 // Decay and write strength.
-fn strengths(head: u32, t: u32) -> vec2<f32> {
+fn strengths(own: Own, n: u32, head: u32) -> vec2<f32> {
+  let t = own.row + n;
   let raw = $alpha[(p.alpha.offset + head * p.alpha.stride.x + t * p.alpha.stride.y) / 4u];
   let gate = $a[(p.a.offset + head * p.a.stride.x) / 4u]
     * softplus(raw + $dt[(p.dt.offset + head * p.dt.stride.x) / 4u]);
   return vec2<f32>(exp(gate), sigmoid($beta[(p.beta.offset + head * p.beta.stride.x + t * p.beta.stride.y) / 4u]));
 }
-fn put_o(head: u32, t: u32, j: u32, v: f32) { $scratch[p.o_start + t * p.o_pitch + head * DIM + j] = v; }
-fn state_index(head: u32, plane: u32, j: u32, i: u32) -> u32 {
-  return (p.state.offset + plane * p.state.stride.w + head * p.state.stride.z + j * p.state.stride.y) / 16u + i;
+fn put_o(own: Own, n: u32, head: u32, j: u32, v: f32) {
+  $scratch[p.o_start + (own.row + n) * p.o_pitch + head * DIM + j] = v;
 }
-fn read_state(head: u32, plane: u32, j: u32, i: u32) -> vec4<f32> { return $state[state_index(head, plane, j, i)]; }
-fn write_state(head: u32, plane: u32, j: u32, i: u32, v: vec4<f32>) { $state[state_index(head, plane, j, i)] = v; }
+fn state_index(own: Own, plane: u32, head: u32, j: u32, i: u32) -> u32 {
+  let at = p.state.offset + (own.slot * p.snapshots + plane) * p.state.stride.w + head * p.state.stride.z;
+  return (at + j * p.state.stride.y) / 16u + i;
+}
+// After chunks the state goes on from the newest plane.
+fn read_state(own: Own, again: bool, head: u32, j: u32, i: u32) -> vec4<f32> {
+  return $state[state_index(own, select(own.plane, 0u, again), head, j, i)];
+}
+fn write_state(own: Own, plane: u32, head: u32, j: u32, i: u32, v: vec4<f32>) {
+  $state[state_index(own, plane, head, j, i)] = v;
+}

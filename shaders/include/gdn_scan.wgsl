@@ -15,6 +15,9 @@ var<workgroup> held: array<vec4<f32>, WIDTH * PITCH>;
 var<workgroup> rests: array<vec4<f32>, CHUNK * TC>;
 var<workgroup> writes: array<vec4<f32>, CHUNK * TC>;
 var<workgroup> nears: array<f32, CHUNK>;
+// T, then P: rows of eight vectors and one more.
+const LINE: u32 = CHUNK / 4u + 1u;
+var<workgroup> factors: array<vec4<f32>, 2u * CHUNK * LINE>;
 fn log_sum(base: u32, t: u32) -> f32 { return $scratch[base + 512u + t / 4u][t % 4u]; }
 // A row of the state in workgroup memory: the channels of one invocation lie TC rows apart.
 fn line(j: u32) -> u32 { return ((j % 4u) * TC + j / 4u) * PITCH; }
@@ -55,6 +58,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let last = log_sum(base, CHUNK - 1u);
     workgroupBarrier();
     if (lane < CHUNK) { nears[lane] = exp(last - log_sum(base, lane)); }
+    for (var e = lane; e < 2u * CHUNK * (CHUNK / 4u); e += 128u) {
+      factors[e / 8u * LINE + e % 8u] = $scratch[base + e];
+    }
     var asked = array<vec4<f32>, ROWS>();
     if (tr < CHUNK) {
       var known = array<vec4<f32>, ROWS>();
@@ -74,7 +80,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         let t = tr + r * TR;
         let decayed = exp(log_sum(base, t));
         asked[r] *= decayed * scale;
-        rests[t * TC + tc] = v_of(place, head, t, channel + 4u * tc) - decayed * known[r];
+        let rest = v_of(place, head, t, channel + 4u * tc) - decayed * known[r];
+        rests[t * TC + tc] = select(vec4<f32>(0.0), rest, t < place.y);
       }
     }
     workgroupBarrier();
@@ -82,7 +89,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
       for (var r = 0u; r < ROWS; r++) {
         let t = tr + r * TR;
         var sum = vec4<f32>(0.0);
-        for (var u = 0u; u <= t; u++) { sum += $scratch[base + t * 8u + u / 4u][u % 4u] * rests[u * TC + tc]; }
+        // Rows only take from those before them, whatever the later ones hold.
+        for (var i = 0u; i < CHUNK / 4u; i++) {
+          let f = factors[t * LINE + i];
+          sum = select(sum, sum + f.x * rests[4u * i * TC + tc], 4u * i <= t);
+          sum = select(sum, sum + f.y * rests[(4u * i + 1u) * TC + tc], 4u * i + 1u <= t);
+          sum = select(sum, sum + f.z * rests[(4u * i + 2u) * TC + tc], 4u * i + 2u <= t);
+          sum = select(sum, sum + f.w * rests[(4u * i + 3u) * TC + tc], 4u * i + 3u <= t);
+        }
         writes[t * TC + tc] = sum;
       }
     }
@@ -90,10 +104,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     if (tr < CHUNK) {
       for (var r = 0u; r < ROWS; r++) {
         let t = tr + r * TR;
-        for (var u = 0u; u <= t; u++) {
-          asked[r] += $scratch[base + 256u + t * 8u + u / 4u][u % 4u] * writes[u * TC + tc];
+        var sum = asked[r];
+        for (var i = 0u; i < CHUNK / 4u; i++) {
+          let f = factors[(CHUNK + t) * LINE + i];
+          sum = select(sum, sum + f.x * writes[4u * i * TC + tc], 4u * i <= t);
+          sum = select(sum, sum + f.y * writes[(4u * i + 1u) * TC + tc], 4u * i + 1u <= t);
+          sum = select(sum, sum + f.z * writes[(4u * i + 2u) * TC + tc], 4u * i + 2u <= t);
+          sum = select(sum, sum + f.w * writes[(4u * i + 3u) * TC + tc], 4u * i + 3u <= t);
         }
-        if (t < place.y) { put_o(head, place.x + t, channel + 4u * tc, asked[r]); }
+        if (t < place.y) { put_o(head, place.x + t, channel + 4u * tc, sum); }
       }
     }
     let kept = exp(last);

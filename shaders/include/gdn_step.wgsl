@@ -11,6 +11,7 @@ const TEAMS: u32 = 128u / LANES;
 const COLUMNS: u32 = 32u / TEAMS;
 // q, k and the values of these channels for one token.
 const STAGED: u32 = DIM / 2u + 8u;
+const LOADS: u32 = (STAGED + 127u) / 128u;
 var<workgroup> staged: array<vec4<f32>, STAGED>;
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -28,33 +29,46 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let n_group = flat(group, groups);
   let of_segment = heads() * (DIM / 32u);
   let entry = n_group / of_segment;
-  if (entry >= p.segments.shape.y) { return; }
+  if (entry >= entries()) { return; }
   let head = n_group % of_segment / (DIM / 32u);
   let block = n_group % (DIM / 32u);
-  let own = own_segment(entry, token_rows(), slots(), lane, n_group == 0u);
+  let own = own_of(entry, lane, n_group == 0u);
   let first = chunked(own.count);
+//#if !keeps
   if (first >= own.count) { return; }
+//#end
   let part = at % LANES;
   let column = block * 32u + at / LANES;
-  let base = own.slot * p.snapshots;
-  let plane_from = base + select(own.plane, 0u, first > 0u);
   var s: array<vec4<f32>, PARTS * COLUMNS>;
   for (var c = 0u; c < COLUMNS; c++) {
     for (var i = 0u; i < PARTS; i++) {
       if (own.fresh && first == 0u) {
         s[c * PARTS + i] = vec4<f32>(0.0);
       } else {
-        s[c * PARTS + i] = read_state(head, plane_from, column + c * TEAMS, part + i * LANES);
+        s[c * PARTS + i] = read_state(own, first > 0u, head, column + c * TEAMS, part + i * LANES);
       }
     }
   }
   let scale = 1.0 / sqrt(f32(DIM));
-  for (var n = first; n < own.count; n++) {
-    let t = own.row + n;
-    workgroupBarrier();
-    for (var e = lane; e < STAGED; e += 128u) { staged[e] = piece(own, n, head, block, e); }
-    let strength = strengths(head, t);
-    workgroupBarrier();
+  // A token's operands are loaded while the one before it is computed.
+  var ahead: array<vec4<f32>, LOADS>;
+  var strength_ahead = vec2<f32>(0.0);
+  for (var n = first; n <= own.count; n++) {
+    let strength = strength_ahead;
+    if (n > first) {
+      workgroupBarrier();
+      for (var i = 0u; i < LOADS; i++) {
+        if (lane + 128u * i < STAGED) { staged[lane + 128u * i] = ahead[i]; }
+      }
+      workgroupBarrier();
+    }
+    if (n < own.count) {
+      for (var i = 0u; i < LOADS; i++) {
+        if (lane + 128u * i < STAGED) { ahead[i] = piece(own, n, head, block, lane + 128u * i); }
+      }
+      strength_ahead = strengths(own, n, head);
+    }
+    if (n == first) { continue; }
     // Squares of k and q, their product, and of each column what it holds for k and q.
     var products = vec4<f32>(0.0);
     var sums = vec4<f32>(0.0);
@@ -73,19 +87,24 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     sums = team_sum(sums, at);
     let k_unit = unit(products.x);
     let q_unit = unit(products.y) * scale;
-    let plane = own.count - 1u - n;
+    let plane = own.count - n;
     for (var c = 0u; c < COLUMNS; c++) {
       let j = column + c * TEAMS;
       let offset = j % 32u;
       let held = select(sums.xy, sums.zw, c == 1u);
       let v = staged[DIM / 2u + offset / 4u][offset % 4u];
       let delta = (v - strength.x * k_unit * held.x) * strength.y * k_unit;
-      if (part == 0u) { put_o(head, t, j, (strength.x * held.y + delta * products.z) * q_unit); }
+      if (part == 0u) { put_o(own, n - 1u, head, j, (strength.x * held.y + delta * products.z) * q_unit); }
       for (var i = 0u; i < PARTS; i++) {
         let k = staged[DIM / 4u + part + i * LANES];
         s[c * PARTS + i] = strength.x * s[c * PARTS + i] + delta * k;
-        if (plane < p.snapshots) { write_state(head, base + plane, j, part + i * LANES, s[c * PARTS + i]); }
+        if (plane < p.snapshots) { write_state(own, plane, head, j, part + i * LANES, s[c * PARTS + i]); }
       }
     }
   }
+//#if keeps
+  for (var c = 0u; c < COLUMNS; c++) {
+    for (var i = 0u; i < PARTS; i++) { keep_state(own, head, column + c * TEAMS, part + i * LANES, s[c * PARTS + i]); }
+  }
+//#end
 }

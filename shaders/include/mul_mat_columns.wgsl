@@ -4,7 +4,7 @@ fn columns_of(group: vec3<u32>) -> Columns {
   return Columns(group.x * 64u, p.out.shape.y, group.z % p.out.shape.z, group.z / p.out.shape.z);
 }
 fn columns_weight(c: Columns, row: u32) -> Row {
-  return row_of(row, c.z % p.weight.shape.z, c.w % p.weight.shape.w);
+  return weight_row_of(row, c.z % p.weight.shape.z, c.w % p.weight.shape.w);
 }
 // Where a column of x begins, in vectors.
 fn column_x(c: Columns, n: u32) -> u32 {

@@ -1,6 +1,6 @@
 // Many columns of f32: a workgroup computes 64 rows of 64 columns, each of its 64 threads 8 rows of 8 columns. Weights and x
 // pass through workgroup memory a run of 16 values at a time; a thread decodes one row and fetches one column.
-//#include weights_of_port
+//#include weight weight
 //#port x vec4<f32>
 //#port out f32
 //#include mul_mat_columns
@@ -8,12 +8,22 @@
 var<workgroup> tile_w: array<vec4<f32>, 256>;
 var<workgroup> tile_x: array<vec4<f32>, 256>;
 // Units that make 16 values.
-const UNITS: u32 = 4u / QUADS;
+const UNITS: u32 = 4u / $weight_quads;
 fn put_w(k: u32, t: u32, v: vec4<f32>) {
   for (var i = 0u; i < 4u; i++) { tile_w[(k + i) * 16u + t / 4u][t % 4u] = v[i]; }
 }
 fn put_x(k: u32, t: u32, v: vec4<f32>) {
   for (var i = 0u; i < 4u; i++) { tile_x[(k + i) * 16u + t / 4u][t % 4u] = v[i]; }
+}
+fn put_run(k: u32, t: u32, w: Quads$weight_quads) {
+  put_w(k, t, w.a);
+//#if !weight_quads=1
+  put_w(k + 4u, t, w.b);
+//#end
+//#if weight_quads=4
+  put_w(k + 8u, t, w.c);
+  put_w(k + 12u, t, w.d);
+//#end
 }
 // Four columns of four rows.
 fn add_products(sums: ptr<function, array<vec4<f32>, 4>>, w: vec4<f32>, x: vec4<f32>) {
@@ -45,20 +55,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   var d: array<vec4<f32>, 4>;
   let tx = t % 8u;
   let ty = t / 8u;
-  let units = p.x.shape.x / (4u * RUNS * QUADS);
+  let units = p.x.shape.x / (4u * $weight_quads * weight_runs);
   for (var u = 0u; u < units; u += UNITS) {
-    for (var run = 0u; run < RUNS; run++) {
+    for (var run = 0u; run < weight_runs; run++) {
       workgroupBarrier();
       for (var i = 0u; i < UNITS; i++) {
-        let w = fetch(row, u + i);
-        let scaled = line(w, u + i, run);
-        let at = x + place(u + i, run);
-        for (var j = 0u; j < QUADS; j++) {
-          let k = 4u * (i * QUADS + j);
-          let v = quad(w, u + i, run, j);
-          put_w(k, t, fma(v, scaled.xxxx, -scaled.yyyy));
-          put_x(k, t, $x[at + j]);
-        }
+        let w = weight_fetch(row, u + i);
+        let at = x + weight_place(u + i, run);
+        let k = 4u * $weight_quads * i;
+        put_run(k, t, scaled_quads$weight_quads(weight_run(w, u + i, run), weight_line(w, u + i, run)));
+        for (var j = 0u; j < $weight_quads; j++) { put_x(k + 4u * j, t, $x[at + j]); }
       }
       workgroupBarrier();
       for (var k = 0u; k < 16u; k++) {

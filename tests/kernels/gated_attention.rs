@@ -1,10 +1,16 @@
 //! `gated_attention`: as `flash_attention`, then a gate.
 
+use crate::coverage::Refusal;
 use crate::flash_attention::{all, complete};
 use crate::subject::Subject;
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject { complete, values: all, ..Subject::new("gated_attention") };
+pub static SUBJECT: Subject = Subject {
+    complete,
+    values: all,
+    shadowed: &[Refusal::Extent("out", 0), Refusal::Extent("gate", 0)],
+    ..Subject::new("gated_attention")
+};
 
 #[test]
 fn equals_its_reference() {

@@ -13,6 +13,7 @@ mod segments;
 mod sensitivity;
 mod slices;
 mod subject;
+mod weights;
 mod windows;
 
 mod add_rms_norm;

@@ -5,7 +5,8 @@ use crate::data::Bench;
 use crate::subject::Subject;
 use crate::{dispatch, get_rows, set_rows};
 use weft_core::backend::Backend;
-use weft_core::contract::draw::Wish;
+use weft_core::contract::draw::{Draft, Source, Wish};
+use weft_core::graph::Layout;
 use weft_tests::{Random, devices};
 use weft_wgpu::{Bounds, Options};
 
@@ -25,13 +26,14 @@ fn check(subject: &Subject, table: &str) {
                 else {
                     continue;
                 };
-                let port = |name| case.draft.contract.port(name);
-                let large = |at: usize| {
-                    case.operands[at]
-                        .and_then(|layout| layout.range())
-                        .is_some_and(|r| r.end > BINDING - 1024)
+                // The table alone is too large, but none of its rows.
+                let fits = |layout: &Layout| layout.range().is_none_or(|range| range.end <= BINDING - 1024);
+                let row = |layout: Layout| Layout { shape: [layout.shape[0], 1, 1, 1], offset: 0, ..layout };
+                let at = case.draft.contract.port(table);
+                let suits = |(i, layout): (usize, &Option<Layout>)| {
+                    layout.is_none_or(|l| fits(&l) != (at == Some(i)) && fits(&row(l)))
                 };
-                if (0..case.operands.len()).any(|at| large(at) != (port(table) == Some(at))) {
+                if !case.operands.iter().enumerate().all(suits) {
                     continue;
                 }
                 let place =
@@ -53,14 +55,12 @@ fn check(subject: &Subject, table: &str) {
 
 #[test]
 fn rows_are_read_from_parts_of_a_table() {
-    let complete =
-        |draft: &mut _, _: &mut _| weft_core::contract::draw::Draft::set_open(draft, "table", 1, 700);
+    let complete = |draft: &mut Draft, _: &mut Source<'_>| draft.set_open("table", 1, 700);
     check(&Subject { complete, values: get_rows::SUBJECT.values, ..Subject::new("get_rows") }, "table");
 }
 
 #[test]
 fn rows_are_written_into_parts_of_a_table() {
-    let complete =
-        |draft: &mut _, _: &mut _| weft_core::contract::draw::Draft::set_open(draft, "out", 1, 700);
+    let complete = |draft: &mut Draft, _: &mut Source<'_>| draft.set_open("out", 1, 700);
     check(&Subject { complete, values: set_rows::SUBJECT.values, ..Subject::new("set_rows") }, "out");
 }

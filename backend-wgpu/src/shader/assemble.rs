@@ -2,6 +2,7 @@
 //!
 //! Directives stand alone on a line:
 //! * `//#include NAME`: the text of `shaders/include/NAME.wgsl`, once.
+//! * `//#include NAME WORD`: the same text with `@` replaced by the word, once for each word.
 //! * `//#if NAME`, `//#if !NAME`, `//#if NAME=VALUE`, `//#else`, `//#end`: text that depends on definitions.
 //! * `//#port NAME KIND`: declares the binding of a port. `KIND` is `any` (functions that read or write any type and
 //!   layout are written for it) or the element type of the array, as `vec4<f32>`.
@@ -28,6 +29,8 @@ pub(crate) struct Request<'a> {
     pub scalars: &'a [(String, &'static str)],
     /// Vectors of the table at the end of the parameter block.
     pub table: usize,
+    /// Most bytes of one binding.
+    pub limit: u64,
 }
 
 /// A text ready for a compiler, and what it binds.
@@ -62,7 +65,7 @@ pub(crate) fn assemble(request: &Request<'_>) -> Result<Assembled, String> {
     if state.text.contains("coop_mat") {
         out.push_str("enable wgpu_cooperative_matrix;\n");
     }
-    let bindings = ports::bindings(request.ports, &state.declared, state.fault)?;
+    let bindings = ports::bindings(request.ports, &state.declared, state.fault, request.limit)?;
     parameters(request, &state.declared, &mut out);
     for (index, binding) in bindings.iter().enumerate() {
         let access = if binding.writes { "read_write" } else { "read" };
@@ -139,9 +142,12 @@ fn walk(request: &Request<'_>, name: &str, text: &str, state: &mut State) -> Res
             _ if !open.iter().all(|holds| *holds) => {}
             "include" => {
                 let include = format!("include/{}", first.ok_or_else(wrong)?);
-                if state.included.insert(include.clone()) {
+                if state.included.insert(second.map_or_else(|| include.clone(), |word| format!("{include} {word}"))) {
                     let text = source(&include).ok_or_else(wrong)?;
-                    walk(request, &include, text, state)?;
+                    match second {
+                        None => walk(request, &include, text, state)?,
+                        Some(word) => walk(request, &include, &text.replace('@', word), state)?,
+                    }
                 }
             }
             "port" => {

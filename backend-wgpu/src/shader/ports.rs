@@ -1,6 +1,7 @@
 //! Bindings of a dispatch, and functions that reach a port's elements whatever their type and layout.
 
 use super::sources::source;
+use crate::memory::ALIGNMENT;
 use crate::repack::parts;
 use std::fmt::Write;
 use std::ops::Range;
@@ -35,11 +36,13 @@ pub(crate) struct Binding {
     pub ports: Vec<String>,
 }
 
-/// Ports of one buffer and one element type share a binding. The fault words come last.
+/// Ports of one buffer and one element type share a binding, as long as it spans no more than `limit` bytes. The fault
+/// words come last.
 pub(super) fn bindings(
     ports: &[PortText],
     declared: &[(String, String)],
     fault: bool,
+    limit: u64,
 ) -> Result<Vec<Binding>, String> {
     let port = |name: &str| ports.iter().find(|port| port.name == name);
     let bound: Vec<(&PortText, &str)> =
@@ -49,18 +52,27 @@ pub(super) fn bindings(
         bound.iter().any(|(p, kind)| *kind == "any" && p.buffer == buffer && p.writes && !words(p))
     };
     let written = |buffer: usize| bound.iter().any(|(p, _)| p.buffer == buffer && p.writes);
-    let mut all: Vec<(Option<usize>, Binding)> = Vec::new();
+    let mut all: Vec<(Option<(usize, Range<u64>)>, Binding)> = Vec::new();
     for (port, kind) in &bound {
         let element = match *kind {
             "any" if atomic(port.buffer) => "atomic<u32>",
             "any" => "u32",
             other => other,
         };
-        let key = (Some(port.buffer), element);
-        match all.iter_mut().find(|(buffer, b)| (*buffer, b.element.as_str()) == key) {
-            Some((_, binding)) => binding.ports.push(port.name.to_owned()),
-            None => all.push((
-                Some(port.buffer),
+        let joint = |span: &Range<u64>| span.start.min(port.range.start)..span.end.max(port.range.end);
+        let shared = all.iter_mut().find(|(home, binding)| {
+            binding.element == element
+                && home.as_ref().is_some_and(|(buffer, span)| {
+                    *buffer == port.buffer && bound_bytes(&joint(span)) <= limit
+                })
+        });
+        match shared {
+            Some((Some((_, span)), binding)) => {
+                *span = joint(span);
+                binding.ports.push(port.name.to_owned());
+            }
+            _ => all.push((
+                Some((port.buffer, port.range.clone())),
                 Binding {
                     element: element.to_owned(),
                     writes: written(port.buffer),
@@ -78,6 +90,11 @@ pub(super) fn bindings(
         bindings.push(Binding { element: "atomic<u32>".to_owned(), writes: true, ports });
     }
     Ok(bindings)
+}
+
+/// Bytes of a binding for a range: it begins and ends at multiples of [`ALIGNMENT`].
+fn bound_bytes(range: &Range<u64>) -> u64 {
+    range.end.next_multiple_of(ALIGNMENT) - (range.start & !(ALIGNMENT - 1))
 }
 
 /// Whether elements are whole words.

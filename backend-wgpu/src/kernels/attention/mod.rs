@@ -1,31 +1,59 @@
 //! Attention: softmax over cached cells.
 
+mod matrix;
 mod split;
+#[cfg(test)]
+mod tests;
 mod tile;
 
 use super::{Build, Launch, Variant};
+use crate::adapter::Caps;
 use weft_core::contract::{
-    Allowed, Extent,
-    Port,
-    Stride::{Any, AtLeastPacked, Packed},
-    Symbol,
+    Allowed, Extent, Port,
+    Stride::{Any, Packed},
+    Symbol, Tolerance,
 };
 use weft_core::graph::DType;
 
 /// Variants of these kernels.
 pub(super) const VARIANTS: &[Variant] = &[
-    cached("f16", half_port),
-    cached("f32", float_port),
-    cached("q8_0", byte_port),
-    Variant::any("flash_attention", any),
+    matrices(PLAIN),
+    cached(PLAIN, "f16", half_port),
+    cached(PLAIN, "f32", float_port),
+    cached(PLAIN, "q8_0", byte_port),
+    Variant::any(PLAIN, any),
+    matrices(GATED),
+    cached(GATED, "f16", half_port),
+    cached(GATED, "f32", float_port),
+    cached(GATED, "q8_0", byte_port),
+    Variant::any(GATED, any),
 ];
+
+const PLAIN: &str = "flash_attention";
+const GATED: &str = "gated_attention";
 
 /// Widths of heads that the fast forms are written for.
 const WIDTHS: &[Symbol] = &[Symbol { name: "D", allowed: Allowed::OneOf(&[64, 128, 256]) }];
 
 /// Exact forms for segments over caches of one type.
-const fn cached(name: &'static str, port: fn(Port) -> Port) -> Variant {
-    Variant { name, port, symbols: WIDTHS, ..Variant::any("flash_attention", fast) }
+const fn cached(stem: &'static str, name: &'static str, port: fn(Port) -> Port) -> Variant {
+    Variant { name, port, symbols: WIDTHS, ..Variant::any(stem, fast) }
+}
+
+/// A form that rounds to sixteen bits what it multiplies, for caches of halves.
+const fn matrices(stem: &'static str) -> Variant {
+    Variant {
+        exact: false,
+        tolerance: Some(Tolerance::EIGHT_BIT),
+        runs_on: has_matrices,
+        build: with_matrices,
+        ..cached(stem, "matrix", half_port)
+    }
+}
+
+/// Whether a device has matrices, subgroups of the width that the shader counts on, and enough workgroup memory.
+fn has_matrices(caps: &Caps) -> bool {
+    caps.matrices && caps.half && caps.subgroups == Some((32, 32)) && caps.workgroup_bytes >= 32_768
 }
 
 fn half_port(port: Port) -> Port {
@@ -42,19 +70,16 @@ fn byte_port(port: Port) -> Port {
 
 /// Rows in whole words of 16 bytes (blocks: of 4), keys and values of one width, segments and no mask.
 fn narrowed(port: Port, dtypes: &'static [DType], alignment: u64) -> Port {
+    let mut shape = port.shape;
+    if shape[0] == Extent::Named("E") {
+        shape[0] = Extent::Named("D");
+    }
+    let port = Port { shape, ..port };
     match port.name {
-        "k" | "v" => {
-            let mut shape = port.shape;
-            shape[0] = Extent::Named("D");
-            Port { dtypes, shape, ..port }.strides([Packed, Any, Any, Any]).aligned(alignment)
-        }
+        "k" | "v" => Port { dtypes, ..port }.strides([Packed, Any, Any, Any]).aligned(alignment),
         "mask" | "sinks" => Port { dtypes: &[], ..port },
         "segments" => Port { optional: false, ..port },
-        "out" => {
-            let mut shape = port.shape;
-            shape[0] = Extent::Named("D");
-            Port { shape, ..port }.strides([Packed, AtLeastPacked, AtLeastPacked, AtLeastPacked]).aligned(16)
-        }
+        "out" => port.packed_rows().aligned(16),
         _ => port.strides([Packed, Any, Any, Any]).aligned(16),
     }
 }
@@ -74,15 +99,19 @@ const FEW: u32 = 8;
 /// Tokens up to this number, if they are of many sequences: a tile would hold few of each.
 const SCATTERED: u32 = 64;
 
-/// Few tokens, and scattered ones, are split over cells; others form tiles.
-fn fast(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+/// Whether tokens are few, or scattered: then they are split over cells.
+fn is_split(build: &Build<'_>) -> Result<bool, String> {
     let [_, tokens, ..] = build.shape("q")?;
     let [_, segments, ..] = build.shape("segments")?;
-    if tokens <= FEW || (tokens <= SCATTERED && tokens <= 4 * segments) {
-        split::launches(build)
-    } else {
-        tile::launches(build)
-    }
+    Ok(tokens <= FEW || (tokens <= SCATTERED && tokens <= 4 * segments))
+}
+
+fn fast(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    if is_split(build)? { split::launches(build) } else { tile::launches(build, false) }
+}
+
+fn with_matrices(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    if is_split(build)? { split::launches(build) } else { tile::launches(build, true) }
 }
 
 /// An unsigned number as shaders write it.

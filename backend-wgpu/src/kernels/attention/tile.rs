@@ -1,17 +1,17 @@
 //! Attention of many tokens: tiles of tokens and heads, and chunks of cells where there are few tiles.
 
 use super::super::{Build, Launch};
-use super::{number, split};
+use super::{matrix, number, split};
 
 /// Rows of a tile: tokens times the query heads that share a key/value head.
 const ROWS: u32 = 64;
 /// Workgroups that fill a large GPU.
 const GROUPS: u32 = 256;
 /// Least cells of a chunk.
-const LEAST: u32 = 256;
+const LEAST: u32 = 128;
 
 /// Tiles, and the merge of their chunks.
-pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+pub(super) fn launches(build: &mut Build<'_>, matrices: bool) -> Result<Vec<Launch>, String> {
     let [width, tokens, heads, _] = build.shape("q")?;
     let [_, cells, groups, _] = build.shape("k")?;
     let sharing = heads / groups.max(1);
@@ -22,8 +22,12 @@ pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let wanted = GROUPS / (tiles[0] * tiles[1]).max(1);
     let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
     let direct = chunks == 1;
-    let tile = Launch::grid([tiles[0], tiles[1], chunks])
-        .flag("tile", true)
+    let mut tile = Launch::grid([tiles[0], tiles[1], chunks]);
+    if matrices {
+        tile = matrix::definitions(width).into_iter().fold(tile, |tile, (name, text)| tile.define(name, text));
+    }
+    let tile = tile
+        .flag(if matrices { "matrix" } else { "tile" }, true)
         .flag("direct", direct)
         .define("width", number(width))
         .integer("chunks", chunks)

@@ -52,12 +52,12 @@ const MATRICES: u32 = 520;
 
 fn heads(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let ([channels, tokens, ..], [dim, heads, ..]) = (build.shape("x")?, build.shape("out")?);
-    let (segments, taps) = (build.shape("segments")?[1], build.shape("conv")?[0]);
+    let segments = build.shape("segments")?[1];
     let key_heads = build.integer("key_heads")?;
+    let taps = has_four_taps(build)?;
     let launch = |stage: &str, groups: &[u32]| {
         let launch = Launch::flat(invocations(groups)?).define("stage", stage).define("dim", format!("{dim}u"));
-        // Models have four taps; then the loop over them is unrolled.
-        Ok::<_, String>(if taps == 4 { launch.define("taps", "4u") } else { launch })
+        Ok::<_, String>(if taps { launch.define("taps", 4) } else { launch })
     };
     let steps = |start: u32, pitch: u32| {
         let step = launch("step", &[dim / COLUMNS, heads, segments])?;
@@ -100,9 +100,21 @@ fn heads(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 
 /// Value channels that a workgroup of the scan holds the state of.
 fn width(dim: u32, bytes: u32) -> u32 {
-    // States of the channels, two intermediate products of a chunk, and what the segment's table needs.
-    let fits = |width: &u32| width * (dim / 4 + 1) * 16 + 2 * CHUNK * width * 4 + 512 <= bytes;
-    [16, 8].into_iter().find(fits).unwrap_or(8)
+    // States of the channels, two intermediate products of a chunk, two matrices, and what the segment's table needs.
+    let fits = |width: &u32| width * (dim / 4 + 1 + CHUNK / 2) * 16 + 2 * CHUNK * (CHUNK / 4 + 1) * 16 + 512 <= bytes;
+    [16, 8].into_iter().find(fits).unwrap_or(4)
+}
+
+/// Whether the convolution has the four taps that models have, and all of it can be loaded by four values.
+fn has_four_taps(build: &Build<'_>) -> Result<bool, String> {
+    let (conv, history) = (build.layout("conv")?, build.layout("history")?);
+    let whole = |bytes: u64| bytes.is_multiple_of(16);
+    Ok(conv.shape[0] == 4
+        && history.shape[0] == 3
+        && conv.strides[1] == 16
+        && history.strides[1] == 12
+        && [conv.offset, history.offset].into_iter().all(whole)
+        && (history.shape[2] <= 1 || whole(history.strides[2])))
 }
 
 /// Convolution, history, recurrence, norm.

@@ -34,8 +34,17 @@ pub(super) fn product_port(port: Port) -> Port {
     port
 }
 
+/// Vectors of four values in a run of a unit.
+const fn quads(dtype: DType) -> u64 {
+    match dtype {
+        DType::F32 => 1,
+        DType::F16 | DType::BF16 => 2,
+        _ => 4,
+    }
+}
+
 /// Values in a unit: what 16 bytes of levels hold.
-pub(super) const fn unit(dtype: DType) -> u32 {
+const fn unit(dtype: DType) -> u64 {
     match dtype {
         DType::F32 => 4,
         DType::F16 | DType::BF16 => 8,
@@ -45,51 +54,71 @@ pub(super) const fn unit(dtype: DType) -> u32 {
 }
 
 /// Whether every part of a weight can be loaded 16 bytes at a time.
-fn is_wide(build: &Build<'_>, weight: &Layout) -> bool {
+fn is_wide(build: &Build<'_>, port: &str, weight: &Layout) -> bool {
     let whole = weight.dtype.block_bytes().is_multiple_of(16) || !weight.dtype.is_quantised();
     let along = |dim: usize| weight.shape[dim] <= 1 || weight.strides[dim].is_multiple_of(16);
-    build.packing("weight").is_some() || (whole && weight.offset.is_multiple_of(16) && (1..4).all(along))
+    build.packing(port).is_some() || (whole && weight.offset.is_multiple_of(16) && (1..4).all(along))
 }
 
-/// The part of a launch's definitions that weights decide.
-pub(super) fn weights(launch: Launch, build: &Build<'_>, weight: &Layout) -> Launch {
-    launch.flag("wide", is_wide(build, weight))
+/// The definitions of `weight.wgsl` for a port.
+pub(in crate::kernels) fn weight(launch: Launch, build: &Build<'_>, port: &str, layout: &Layout) -> Launch {
+    launch
+        .define(&format!("{port}_quads"), quads(layout.dtype))
+        .flag(&format!("{port}_wide"), is_wide(build, port, layout))
 }
 
-/// Threads of a workgroup that multiplies vectors.
-const THREADS: u32 = 128;
-/// Rows of weights that a team of threads computes at once.
-const TEAM_ROWS: u32 = 4;
-
-/// How threads share the rows of a weight in a product of vectors.
-pub(super) struct Teams {
+/// How threads share the rows of a weight in a product with vectors: teams of them compute some rows each.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::kernels) struct Teams {
     /// Threads of a team.
     lanes: u32,
+    /// Teams of a workgroup.
+    teams: u32,
+    /// Rows of a team.
+    rows: u32,
     subgroups: bool,
 }
 
+/// Threads of a team, at most.
+const MOST_LANES: u64 = 192;
+/// Threads of a workgroup, at least.
+const LEAST_THREADS: u32 = 128;
+
 impl Teams {
-    /// By the length of rows alone, so that the number of columns never changes a result.
-    pub(super) fn new(build: &Build<'_>, weight: &Layout) -> Result<Self, String> {
-        let width = u32::try_from(weight.shape[0]).map_err(|_| "rows are too long".to_owned())?;
-        let lanes = (width / unit(weight.dtype)).next_power_of_two().clamp(32, THREADS);
-        Ok(match build.caps.subgroups {
+    /// For rows of `width` values. Lanes follow from the rows' length alone, so that the number of columns never changes a
+    /// result.
+    pub(in crate::kernels) fn new(build: &Build<'_>, weight: &Layout, rows: u64, columns: u32) -> Self {
+        let (subgroups, grain) = match build.caps.subgroups {
             // A subgroup lies in one team.
-            Some((least, most)) if least >= 4 && most <= THREADS => Teams { lanes: lanes.max(most), subgroups: true },
-            _ => Teams { lanes, subgroups: false },
-        })
+            Some((least, most)) if least >= 4 && most <= LEAST_THREADS => (true, u64::from(most.max(32))),
+            _ => (false, 32),
+        };
+        let units = (weight.shape[0] / unit(weight.dtype)).max(1);
+        let turns = units.div_ceil(MOST_LANES);
+        let lanes = units.div_ceil(turns).next_multiple_of(grain) as u32;
+        // Many columns leave registers for few rows; few rows need many workgroups.
+        let rows = match columns {
+            1 | 2 if rows >= 8192 => 8,
+            1..=4 if rows >= 4096 => 4,
+            _ => 2,
+        };
+        Teams { lanes, teams: (LEAST_THREADS / lanes).max(1), rows, subgroups }
     }
 
     /// Rows of a workgroup.
-    pub(super) fn rows(&self) -> u32 {
-        THREADS / self.lanes * TEAM_ROWS
+    pub(in crate::kernels) fn rows(&self) -> u64 {
+        u64::from(self.teams * self.rows)
     }
 
-    /// The definitions of a launch for this many columns.
-    pub(super) fn define(&self, launch: Launch, columns: u32) -> Launch {
+    /// The definitions of `dot_rows.wgsl` for this many columns.
+    pub(in crate::kernels) fn define(&self, launch: Launch, columns: u32) -> Launch {
         launch
             .define("lanes", format!("{}u", self.lanes))
+            .define("teams", format!("{}u", self.teams))
+            .define("rows", format!("{}u", self.rows))
             .define("columns", format!("{columns}u"))
+            .flag("rows4", self.rows >= 4)
+            .flag("rows8", self.rows >= 8)
             .flag("subgroups", self.subgroups)
     }
 }

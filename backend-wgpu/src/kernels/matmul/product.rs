@@ -1,6 +1,6 @@
 //! `mul_mat`.
 
-use super::ports::{TILE, Teams, limited, weights};
+use super::ports::{TILE, Teams, limited, weight};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
 use weft_core::graph::Layout;
@@ -54,17 +54,17 @@ pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     parts(build, 1)?.iter().map(launch).collect()
 }
 
-/// A team of threads four rows, for all columns.
+/// A team of threads some rows, for all columns.
 pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    let weight = build.layout("weight")?;
-    let teams = Teams::new(build, &weight)?;
-    let columns = build.shape("out")?[1].next_power_of_two();
+    let (layout, [rows, columns, ..]) = (build.layout("weight")?, build.shape("out")?);
+    let columns = columns.next_power_of_two();
+    let teams = Teams::new(build, &layout, u64::from(rows), columns);
     let launch = |part: &Part| {
-        let rows = u32::try_from(part.out.shape[0]).map_err(|_| "`out` has rows that are too long".to_owned())?;
-        let launch = part.launch(Launch::flat(rows.div_ceil(teams.rows()))).define("form", "vec");
-        Ok(weights(teams.define(launch, columns), build, &part.weight))
+        let groups = u32::try_from(part.out.shape[0].div_ceil(teams.rows())).map_err(|e| e.to_string())?;
+        let launch = part.launch(Launch::flat(groups)).define("form", "vec");
+        Ok(weight(teams.define(launch, columns), build, "weight", &part.weight))
     };
-    parts(build, u64::from(teams.rows()))?.iter().map(launch).collect()
+    parts(build, teams.rows())?.iter().map(launch).collect()
 }
 
 /// A workgroup a tile.
@@ -72,7 +72,7 @@ pub(super) fn tiles(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let launch = |part: &Part| {
         let [rows, columns, b, c] = part.out.shape;
         let groups = [limited(columns.div_ceil(TILE))?, limited(rows.div_ceil(TILE))?, limited(b * c)?];
-        Ok(weights(part.launch(Launch::grid(groups)).define("form", "tile"), build, &part.weight))
+        Ok(weight(part.launch(Launch::grid(groups)).define("form", "tile"), build, "weight", &part.weight))
     };
     parts(build, TILE)?.iter().map(launch).collect()
 }

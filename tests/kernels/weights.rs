@@ -1,0 +1,137 @@
+//! Products with weights as models hold them: imported, so that a backend may keep them in a form of its own, and larger than
+//! what a binding of a small device holds.
+
+use crate::data::Bench;
+use crate::subject::Subject;
+use crate::{dispatch, mul_mat, mul_mat_id};
+use std::sync::Arc;
+use weft_core::backend::{Backend, Offer};
+use weft_core::contract::draw::{Case, Draft};
+use weft_core::contract::{ANY_WEIGHT, Constants, Extent};
+use weft_core::graph::{DType, Layout};
+use weft_tests::{Random, compare, devices};
+use weft_wgpu::{Bounds, Options, Wgpu};
+
+/// Packed operands of a product: values of a row, rows, tokens; experts and experts chosen, which are 1 without a choice.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    inner: u64,
+    outer: u64,
+    tokens: u64,
+    experts: u64,
+    chosen: u64,
+}
+
+fn case(offer: &Offer, dtype: DType, sizes: &Sizes) -> Case {
+    let contract = offer.contract;
+    let Sizes { inner, outer, tokens, experts, chosen } = *sizes;
+    let layout = |name: &str| {
+        let (dtype, shape) = match (name, contract.kernel) {
+            ("weight", _) => (dtype, [inner, outer, experts, 1]),
+            ("ids", _) => (DType::I32, [chosen, tokens, 1, 1]),
+            ("x", "mul_mat") => (DType::F32, [inner, tokens, 1, 1]),
+            ("x", _) => (DType::F32, [inner, if tokens % 2 == 0 { chosen } else { 1 }, tokens, 1]),
+            (_, "mul_mat") => (DType::F32, [outer, tokens, 1, 1]),
+            _ => (DType::F32, [outer, chosen, tokens, 1]),
+        };
+        Layout::packed(dtype, shape).expect("whole blocks")
+    };
+    let operands: Vec<Option<Layout>> = contract.ports.iter().map(|port| Some(layout(port.name))).collect();
+    let draft = Draft {
+        contract,
+        bound: vec![true; operands.len()],
+        dtypes: operands.iter().flatten().map(|layout| layout.dtype).collect(),
+        constants: Vec::new(),
+        names: Vec::new(),
+        open: operands.iter().flatten().map(|layout| layout.shape).collect(),
+    };
+    Case { draft, homes: (0..operands.len()).collect(), operands, constants: Constants::new() }
+}
+
+/// Runs an offer with its weight imported; `None` if it does not admit the operands.
+fn run(gpu: &Wgpu, offer: &Offer, subject: &Subject, dtype: DType, sizes: &Sizes) -> Option<Vec<u8>> {
+    let case = case(offer, dtype, sizes);
+    offer.contract.check(&case.operands, &case.constants).ok()?;
+    let place = format!("{} {} of {dtype}, {sizes:?} on {}", subject.kernel, offer.variant, gpu.name());
+    // The same rows and columns for every number of tokens.
+    let mut random = Random::named(subject.kernel, 7);
+    let bench = Bench::new(subject, case, &mut random).expect("sane data");
+    let weight = offer.contract.port("weight").expect("a weight");
+    let after = dispatch::run_with_weights(gpu, offer, &bench.case, &bench.storages, &[weight]);
+    let mut after = after.unwrap_or_else(|error| panic!("{place}: {error}"));
+    assert_eq!(bench.compare(&after, offer.contract.tolerance), Ok(()), "{place}");
+    after.pop()
+}
+
+/// Every offer of a kernel with weights of every type.
+fn check(subject: &Subject, gpus: &[Arc<Wgpu>], sizes: &[Sizes]) {
+    for gpu in gpus {
+        for offer in gpu.offers().iter().filter(|offer| offer.contract.kernel == subject.kernel) {
+            let (start, mut runs) = (std::time::Instant::now(), 0);
+            for (at, dtype) in ANY_WEIGHT.iter().enumerate() {
+                for (number, sizes) in sizes.iter().enumerate() {
+                    // Not every size with every type.
+                    if sizes.outer > 1000 && (at + number) % 3 != 0 {
+                        continue;
+                    }
+                    let inner = sizes.inner.next_multiple_of(dtype.block_values());
+                    runs += usize::from(run(gpu, offer, subject, *dtype, &Sizes { inner, ..*sizes }).is_some());
+                }
+            }
+            println!("{} {} on {}: {runs} runs in {:?}", subject.kernel, offer.variant, gpu.name(), start.elapsed());
+        }
+    }
+}
+
+const fn product(inner: u64, outer: u64, tokens: u64) -> Sizes {
+    Sizes { inner, outer, tokens, experts: 1, chosen: 1 }
+}
+
+const fn choice(inner: u64, outer: u64, tokens: u64, experts: u64, chosen: u64) -> Sizes {
+    Sizes { inner, outer, tokens, experts, chosen }
+}
+
+const PRODUCTS: &[Sizes] = &[product(512, 5, 1), product(2048, 3, 2), product(288, 70, 9), product(256, 4099, 3), product(256, 8195, 1)];
+const CHOICES: &[Sizes] = &[choice(512, 5, 1, 7, 4), choice(256, 67, 9, 5, 3), choice(256, 67, 40, 3, 2)];
+
+#[test]
+fn imported_weights_give_the_products_of_their_reference() {
+    check(&mul_mat::SUBJECT, devices::all_gpus(), PRODUCTS);
+    check(&mul_mat_id::SUBJECT, devices::all_gpus(), CHOICES);
+}
+
+fn bounded(bounds: Bounds) -> Vec<Arc<Wgpu>> {
+    devices::gpus(&Options { bounds, ..devices::options() })
+}
+
+#[test]
+fn products_need_no_subgroups() {
+    let gpus = bounded(Bounds { subgroups: false, half: false, matrices: false, ..Bounds::default() });
+    check(&mul_mat::SUBJECT, &gpus, &PRODUCTS[1..]);
+    check(&mul_mat_id::SUBJECT, &gpus, &CHOICES[..1]);
+}
+
+#[test]
+fn weights_larger_than_a_binding_are_taken_in_parts() {
+    let gpus = bounded(Bounds { binding: 32 << 10, ..Bounds::default() });
+    check(&mul_mat::SUBJECT, &gpus, &[product(256, 700, 2), product(256, 700, 11)]);
+    // Some experts a binding, and some rows of an expert.
+    check(&mul_mat_id::SUBJECT, &gpus, &[choice(256, 30, 2, 24, 4), choice(256, 800, 2, 2, 2), choice(256, 30, 12, 24, 4)]);
+}
+
+#[test]
+fn several_columns_are_bit_for_bit_what_they_are_alone() {
+    for gpu in devices::all_gpus() {
+        for offer in gpu.offers().iter().filter(|offer| offer.contract.kernel == "mul_mat" && offer.variant == "vec") {
+            for dtype in [DType::Q4_K, DType::Q8_0, DType::F16] {
+                let subject = &mul_mat::SUBJECT;
+                let columns = |tokens| run(gpu, offer, subject, dtype, &product(1024, 20, tokens)).expect("a product");
+                let all = columns(8);
+                for tokens in [1, 2, 3, 5] {
+                    let few = columns(tokens);
+                    assert!(all.starts_with(&few[..few.len().min(20 * 4 * tokens as usize)]), "{dtype}, {tokens}");
+                }
+            }
+        }
+    }
+}
