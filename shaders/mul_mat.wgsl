@@ -8,3 +8,6 @@
 //#if form=tile
 //#include mul_mat_tile
 //#end
+//#if form=coop
+//#include mul_mat_coop
+//#end

@@ -2,3 +2,15 @@
 //#if form=any
 //#include mul_mat_id_any
 //#end
+//#if form=vec
+//#include mul_mat_id_vec
+//#end
+//#if form=sort
+//#include mul_mat_id_sort
+//#end
+//#if form=tile
+//#include mul_mat_tile
+//#end
+//#if form=coop
+//#include mul_mat_coop
+//#end

@@ -13,6 +13,7 @@ mod pipelines;
 mod profile;
 mod program;
 mod repack;
+mod selftest;
 mod shader;
 mod slots;
 
@@ -97,6 +98,8 @@ impl Wgpu {
     /// Gives the device up, as if it had been lost: everything on it fails from now on. For tests of what follows.
     pub fn lose(&self) {
         self.setup.gpu.device.destroy();
+        // Lets wgpu tell that the device is gone.
+        let _ = self.setup.gpu.look();
     }
 }
 
@@ -141,6 +144,6 @@ impl Backend for Wgpu {
     }
 
     fn self_test(&self) -> Result<(), DeviceError> {
-        Ok(())
+        selftest::run(self)
     }
 }

@@ -24,7 +24,7 @@ fn norm(first: u32, lane: u32) {
   workgroupBarrier();
   for (var e = part; e < p.segments.shape.y; e += 32u) {
     let a = segment(e);
-    if (!segment_holds(a, p.x.shape.y, slots(), false)) { atomicStore(&wrong, 1u); }
+    if (!segment_holds(a, p.x.shape.y, slots(), first == 0u)) { atomicStore(&wrong, 1u); }
     if (t >= a.row && t - a.row < a.count) { atomicStore(&chosen[line], 1u); }
   }
   let start = p.o_start + t * p.o_pitch + head * DIM;

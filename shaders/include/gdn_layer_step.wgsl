@@ -2,10 +2,10 @@
 // a launch that has convolved it reads the scratch memory [channel, token].
 //#include gdn_step
 //#port state vec4<f32>
-//#port alpha f32
-//#port beta f32
-//#port dt f32
-//#port a f32
+//#port alpha vec4<f32>
+//#port beta vec4<f32>
+//#port dt vec4<f32>
+//#port a vec4<f32>
 //#scratch f32
 fn heads() -> u32 { return p.out.shape.y; }
 fn entries() -> u32 { return p.segments.shape.y; }
@@ -18,7 +18,7 @@ fn channel(head: u32, block: u32, e: u32) -> u32 {
   let key = select(head / (p.out.shape.y / p.key_heads), head % p.key_heads, p.heads == 0u);
   if (e < DIM / 4u) { return key * DIM + 4u * e; }
   if (e < DIM / 2u) { return (p.key_heads + key) * DIM + 4u * (e - DIM / 4u); }
-  return (2u * p.key_heads + head) * DIM + block * 32u + 4u * (e - DIM / 2u);
+  return (2u * p.key_heads + head) * DIM + block * CHANNELS + 4u * (e - DIM / 2u);
 }
 //#if mixed
 fn piece(own: Own, n: u32, head: u32, block: u32, e: u32) -> vec4<f32> {
@@ -33,13 +33,15 @@ fn piece(own: Own, n: u32, head: u32, block: u32, e: u32) -> vec4<f32> {
 }
 fn unit(square: f32) -> f32 { return l2_factor(square); }
 //#end
-// Decay and write strength.
+// Decay and write strength. The ports share bindings with those that are read four values at a time.
 fn strengths(own: Own, n: u32, head: u32) -> vec2<f32> {
   let t = own.row + n;
-  let raw = $alpha[(p.alpha.offset + head * p.alpha.stride.x + t * p.alpha.stride.y) / 4u];
-  let gate = $a[(p.a.offset + head * p.a.stride.x) / 4u]
-    * softplus(raw + $dt[(p.dt.offset + head * p.dt.stride.x) / 4u]);
-  return vec2<f32>(exp(gate), sigmoid($beta[(p.beta.offset + head * p.beta.stride.x + t * p.beta.stride.y) / 4u]));
+  let at = (p.alpha.offset + head * p.alpha.stride.x + t * p.alpha.stride.y) / 4u;
+  let at_beta = (p.beta.offset + head * p.beta.stride.x + t * p.beta.stride.y) / 4u;
+  let at_dt = (p.dt.offset + head * p.dt.stride.x) / 4u;
+  let at_a = (p.a.offset + head * p.a.stride.x) / 4u;
+  let gate = $a[at_a / 4u][at_a % 4u] * softplus($alpha[at / 4u][at % 4u] + $dt[at_dt / 4u][at_dt % 4u]);
+  return vec2<f32>(exp(gate), sigmoid($beta[at_beta / 4u][at_beta % 4u]));
 }
 fn put_o(own: Own, n: u32, head: u32, j: u32, v: f32) {
   $scratch[p.o_start + (own.row + n) * p.o_pitch + head * DIM + j] = v;

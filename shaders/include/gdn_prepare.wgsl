@@ -12,7 +12,29 @@ var<workgroup> betas: array<f32, 32>;
 var<workgroup> lower: array<f32, 1056>;
 var<workgroup> inverse: array<f32, 1056>;
 var<workgroup> corner: array<f32, 256>;
-fn decay(t: u32, u: u32) -> f32 { return exp(select(0.0, sums[t] - sums[u], u <= t)); }
+// Four of a token's products with keys, by how much is left of each at that token.
+fn put_row(base: u32, t: u32, tc: u32, kk: vec4<f32>, qk: vec4<f32>) {
+  let u = vec4<u32>(4u * tc, 4u * tc + 1u, 4u * tc + 2u, 4u * tc + 3u);
+  let near = vec4<f32>(sums[t]) - vec4<f32>(sums[u.x], sums[u.y], sums[u.z], sums[u.w]);
+  let none = vec4<f32>(0.0);
+  let left = exp(select(none, near, u <= vec4<u32>(t)));
+  $scratch[base + 256u + t * 8u + tc] = select(none, qk * left * (1.0 / sqrt(f32(DIM))), u <= vec4<u32>(t));
+  let line = select(none, kk * left * betas[t], u < vec4<u32>(t));
+  let at = t * PITCH + u.x;
+  lower[at] = line.x;
+  lower[at + 1u] = line.y;
+  lower[at + 2u] = line.z;
+  lower[at + 3u] = line.w;
+  inverse[at] = 0.0;
+  inverse[at + 1u] = 0.0;
+  inverse[at + 2u] = 0.0;
+  inverse[at + 3u] = 0.0;
+}
+fn inverse_row(t: u32, u: u32) -> vec4<f32> {
+  let at = t * PITCH + u;
+  return vec4<f32>(inverse[at] * betas[u], inverse[at + 1u] * betas[u + 1u], inverse[at + 2u] * betas[u + 2u],
+                   inverse[at + 3u] * betas[u + 3u]);
+}
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
@@ -35,35 +57,28 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   }
   let tr = lane / 8u;
   let tc = lane % 8u;
-  var kk: array<vec4<f32>, 2>;
-  var qk: array<vec4<f32>, 2>;
+  var kk0 = vec4<f32>(0.0);
+  var kk1 = vec4<f32>(0.0);
+  var qk0 = vec4<f32>(0.0);
+  var qk1 = vec4<f32>(0.0);
   for (var i = 0u; i < DIM / 4u; i++) {
     let a = k_of(place, head, 4u * tc, i);
     let b = k_of(place, head, 4u * tc + 1u, i);
     let c = k_of(place, head, 4u * tc + 2u, i);
     let d = k_of(place, head, 4u * tc + 3u, i);
-    for (var r = 0u; r < 2u; r++) {
-      let k = k_of(place, head, tr + 16u * r, i);
-      let q = q_of(place, head, tr + 16u * r, i);
-      kk[r] += vec4<f32>(dot(k, a), dot(k, b), dot(k, c), dot(k, d));
-      qk[r] += vec4<f32>(dot(q, a), dot(q, b), dot(q, c), dot(q, d));
-    }
+    let k0 = k_of(place, head, tr, i);
+    let k1 = k_of(place, head, tr + 16u, i);
+    let q0 = q_of(place, head, tr, i);
+    let q1 = q_of(place, head, tr + 16u, i);
+    kk0 += vec4<f32>(dot(k0, a), dot(k0, b), dot(k0, c), dot(k0, d));
+    kk1 += vec4<f32>(dot(k1, a), dot(k1, b), dot(k1, c), dot(k1, d));
+    qk0 += vec4<f32>(dot(q0, a), dot(q0, b), dot(q0, c), dot(q0, d));
+    qk1 += vec4<f32>(dot(q1, a), dot(q1, b), dot(q1, c), dot(q1, d));
   }
   workgroupBarrier();
   let base = matrices(n / heads(), head);
-  let scale = 1.0 / sqrt(f32(DIM));
-  for (var r = 0u; r < 2u; r++) {
-    let t = tr + 16u * r;
-    var near = vec4<f32>(0.0);
-    for (var c = 0u; c < 4u; c++) {
-      let u = 4u * tc + c;
-      let weight = decay(t, u);
-      near[c] = select(0.0, qk[r][c] * weight * scale, u <= t);
-      lower[t * PITCH + u] = select(0.0, kk[r][c] * weight * betas[t], u < t);
-      inverse[t * PITCH + u] = 0.0;
-    }
-    $scratch[base + 256u + t * 8u + tc] = near;
-  }
+  put_row(base, tr, tc, kk0, qk0);
+  put_row(base, tr + 16u, tc, kk1, qk1);
   workgroupBarrier();
   // The two blocks of 16 on the diagonal, a column an invocation.
   if (lane < CHUNK) {
@@ -89,12 +104,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     inverse[t * PITCH + e % 16u] = x;
   }
   workgroupBarrier();
-  for (var r = 0u; r < 2u; r++) {
-    let t = tr + 16u * r;
-    var x = vec4<f32>(0.0);
-    for (var c = 0u; c < 4u; c++) { x[c] = inverse[t * PITCH + 4u * tc + c] * betas[4u * tc + c]; }
-    $scratch[base + t * 8u + tc] = x;
-  }
+  $scratch[base + tr * 8u + tc] = inverse_row(tr, 4u * tc);
+  $scratch[base + (tr + 16u) * 8u + tc] = inverse_row(tr + 16u, 4u * tc);
   if (lane < 8u) {
     $scratch[base + 512u + lane] =
       vec4<f32>(sums[4u * lane], sums[4u * lane + 1u], sums[4u * lane + 2u], sums[4u * lane + 3u]);

@@ -7,8 +7,6 @@
 const DIM: u32 = $dim;
 const WIDTH: u32 = $width;
 const TC: u32 = WIDTH / 4u;
-const TR: u32 = 128u / TC;
-const ROWS: u32 = (CHUNK + TR - 1u) / TR;
 // One vector more than a row, so that rows begin in different banks.
 const PITCH: u32 = DIM / 4u + 1u;
 var<workgroup> held: array<vec4<f32>, WIDTH * PITCH>;
@@ -61,75 +59,66 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     for (var e = lane; e < 2u * CHUNK * (CHUNK / 4u); e += 128u) {
       factors[e / 8u * LINE + e % 8u] = $scratch[base + e];
     }
-    var asked = array<vec4<f32>, ROWS>();
-    if (tr < CHUNK) {
-      var known = array<vec4<f32>, ROWS>();
-      for (var i = 0u; i < DIM / 4u; i++) {
-        let a = held[tc * PITCH + i];
-        let b = held[(TC + tc) * PITCH + i];
-        let c = held[(2u * TC + tc) * PITCH + i];
-        let d = held[(3u * TC + tc) * PITCH + i];
-        for (var r = 0u; r < ROWS; r++) {
-          let k = k_of(place, head, tr + r * TR, i);
-          let q = q_of(place, head, tr + r * TR, i);
-          known[r] += vec4<f32>(dot(k, a), dot(k, b), dot(k, c), dot(k, d));
-          asked[r] += vec4<f32>(dot(q, a), dot(q, b), dot(q, c), dot(q, d));
-        }
-      }
-      for (var r = 0u; r < ROWS; r++) {
-        let t = tr + r * TR;
-        let decayed = exp(log_sum(base, t));
-        asked[r] *= decayed * scale;
-        let rest = v_of(place, head, t, channel + 4u * tc) - decayed * known[r];
-        rests[t * TC + tc] = select(vec4<f32>(0.0), rest, t < place.y);
-      }
+    // A token and four channels an invocation.
+    let t = min(tr, CHUNK - 1u);
+    var known = vec4<f32>(0.0);
+    var asked = vec4<f32>(0.0);
+    for (var i = 0u; i < DIM / 4u; i++) {
+      let a = held[tc * PITCH + i];
+      let b = held[(TC + tc) * PITCH + i];
+      let c = held[(2u * TC + tc) * PITCH + i];
+      let d = held[(3u * TC + tc) * PITCH + i];
+      let k = k_of(place, head, t, i);
+      let q = q_of(place, head, t, i);
+      known += vec4<f32>(dot(k, a), dot(k, b), dot(k, c), dot(k, d));
+      asked += vec4<f32>(dot(q, a), dot(q, b), dot(q, c), dot(q, d));
     }
+    let decayed = exp(log_sum(base, t));
+    asked *= decayed * scale;
+    let rest = v_of(place, head, t, channel + 4u * tc) - decayed * known;
+    if (tr < CHUNK) { rests[t * TC + tc] = select(vec4<f32>(0.0), rest, t < place.y); }
     workgroupBarrier();
-    if (tr < CHUNK) {
-      for (var r = 0u; r < ROWS; r++) {
-        let t = tr + r * TR;
-        var sum = vec4<f32>(0.0);
-        // Rows only take from those before them, whatever the later ones hold.
-        for (var i = 0u; i < CHUNK / 4u; i++) {
-          let f = factors[t * LINE + i];
-          sum = select(sum, sum + f.x * rests[4u * i * TC + tc], 4u * i <= t);
-          sum = select(sum, sum + f.y * rests[(4u * i + 1u) * TC + tc], 4u * i + 1u <= t);
-          sum = select(sum, sum + f.z * rests[(4u * i + 2u) * TC + tc], 4u * i + 2u <= t);
-          sum = select(sum, sum + f.w * rests[(4u * i + 3u) * TC + tc], 4u * i + 3u <= t);
-        }
-        writes[t * TC + tc] = sum;
-      }
+    // Rows only take from those before them, whatever the later ones hold.
+    var write = vec4<f32>(0.0);
+    for (var i = 0u; i < CHUNK / 4u; i++) {
+      let f = factors[t * LINE + i];
+      let u = 4u * i;
+      write = select(write, write + f.x * rests[u * TC + tc], u <= t);
+      write = select(write, write + f.y * rests[(u + 1u) * TC + tc], u + 1u <= t);
+      write = select(write, write + f.z * rests[(u + 2u) * TC + tc], u + 2u <= t);
+      write = select(write, write + f.w * rests[(u + 3u) * TC + tc], u + 3u <= t);
     }
+    if (tr < CHUNK) { writes[t * TC + tc] = write; }
     workgroupBarrier();
-    if (tr < CHUNK) {
-      for (var r = 0u; r < ROWS; r++) {
-        let t = tr + r * TR;
-        var sum = asked[r];
-        for (var i = 0u; i < CHUNK / 4u; i++) {
-          let f = factors[(CHUNK + t) * LINE + i];
-          sum = select(sum, sum + f.x * writes[4u * i * TC + tc], 4u * i <= t);
-          sum = select(sum, sum + f.y * writes[(4u * i + 1u) * TC + tc], 4u * i + 1u <= t);
-          sum = select(sum, sum + f.z * writes[(4u * i + 2u) * TC + tc], 4u * i + 2u <= t);
-          sum = select(sum, sum + f.w * writes[(4u * i + 3u) * TC + tc], 4u * i + 3u <= t);
-        }
-        if (t < place.y) { put_o(head, place.x + t, channel + 4u * tc, sum); }
-      }
+    for (var i = 0u; i < CHUNK / 4u; i++) {
+      let f = factors[(CHUNK + t) * LINE + i];
+      let u = 4u * i;
+      asked = select(asked, asked + f.x * writes[u * TC + tc], u <= t);
+      asked = select(asked, asked + f.y * writes[(u + 1u) * TC + tc], u + 1u <= t);
+      asked = select(asked, asked + f.z * writes[(u + 2u) * TC + tc], u + 2u <= t);
+      asked = select(asked, asked + f.w * writes[(u + 3u) * TC + tc], u + 3u <= t);
     }
+    if (tr < place.y) { put_o(head, place.x + t, channel + 4u * tc, asked); }
     let kept = exp(last);
     for (var e = lane; e < TC * (DIM / 4u); e += 128u) {
       let i = e % (DIM / 4u);
       let c = e / (DIM / 4u);
-      var sums: array<vec4<f32>, 4>;
-      for (var r = 0u; r < 4u; r++) { sums[r] = held[(r * TC + c) * PITCH + i] * kept; }
+      var a = held[c * PITCH + i] * kept;
+      var b = held[(TC + c) * PITCH + i] * kept;
+      var d = held[(2u * TC + c) * PITCH + i] * kept;
+      var f = held[(3u * TC + c) * PITCH + i] * kept;
       for (var u = 0u; u < place.y; u++) {
         let k = k_of(place, head, u, i) * nears[u];
         let w = writes[u * TC + c];
-        sums[0] += k * w.x;
-        sums[1] += k * w.y;
-        sums[2] += k * w.z;
-        sums[3] += k * w.w;
+        a += k * w.x;
+        b += k * w.y;
+        d += k * w.z;
+        f += k * w.w;
       }
-      for (var r = 0u; r < 4u; r++) { held[(r * TC + c) * PITCH + i] = sums[r]; }
+      held[c * PITCH + i] = a;
+      held[(TC + c) * PITCH + i] = b;
+      held[(2u * TC + c) * PITCH + i] = d;
+      held[(3u * TC + c) * PITCH + i] = f;
     }
   }
   workgroupBarrier();

@@ -1,6 +1,8 @@
-// The table of segments: which rows of the ubatch belong to which sequence.
+// The table of segments: which rows of the ubatch belong to which sequence. One launch of a dispatch reports a wrong one.
 //#port segments any
+//#if !silent
 //#fault
+//#end
 struct Segment { slot: u32, row: u32, count: u32, fresh: bool, plane: u32 }
 fn segment_word(s: u32, word: u32) -> u32 { return bitcast<u32>(segments_int(vec4<u32>(word, s, 0u, 0u))); }
 fn segment(s: u32) -> Segment {
@@ -12,12 +14,16 @@ fn segment_holds(a: Segment, rows: u32, slots: u32, reports: bool) -> bool {
   if (a.count == 0u) { return true; }
   if (a.count > rows || a.row > rows - a.count) {
     // An end beyond 31 bits is as far outside as any.
+//#if !silent
     let end = select(a.row + a.count, 0x7fffffffu, a.row > 0x3fffffffu || a.count > 0x3fffffffu);
     if (reports) { fault($segments_port, bitcast<i32>(end), rows); }
+//#end
     return false;
   }
   if (a.slot >= slots) {
+//#if !silent
     if (reports) { fault($segments_port, bitcast<i32>(a.slot), slots); }
+//#end
     return false;
   }
   return true;

@@ -1,17 +1,16 @@
-// The delta rule token by token with a piece of the state in registers: a workgroup of 128 takes 32 value channels of a head
-// of a segment. The state is read and written once; each token costs one pass over it. The kernel's file says where
-// operands and states lie: piece, strengths, unit, put_o, read_state, write_state.
+// The delta rule token by token with a piece of the state in registers: two value channels a team of LANES invocations, four
+// vectors of each an invocation, so a head of 16 LANES values. The state is read and written once; each token costs one pass
+// over it. Written out, since arrays and loops over them can end in memory. The kernel's file says where operands and states
+// lie: own_of, piece, strengths, unit, put_o, read_state, write_state, keep_state.
 //#include grid
 //#include functions
 //#include gdn_own
 //#include gdn_team
-const DIM: u32 = $dim;
-const PARTS: u32 = DIM / (4u * LANES);
+const DIM: u32 = 16u * LANES;
 const TEAMS: u32 = 128u / LANES;
-const COLUMNS: u32 = 32u / TEAMS;
+const CHANNELS: u32 = 2u * TEAMS;
 // q, k and the values of these channels for one token.
-const STAGED: u32 = DIM / 2u + 8u;
-const LOADS: u32 = (STAGED + 127u) / 128u;
+const STAGED: u32 = DIM / 2u + CHANNELS / 4u;
 var<workgroup> staged: array<vec4<f32>, STAGED>;
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -27,84 +26,122 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let at = lane;
 //#end
   let n_group = flat(group, groups);
-  let of_segment = heads() * (DIM / 32u);
+  let of_segment = heads() * (DIM / CHANNELS);
   let entry = n_group / of_segment;
   if (entry >= entries()) { return; }
-  let head = n_group % of_segment / (DIM / 32u);
-  let block = n_group % (DIM / 32u);
+  let head = n_group % of_segment / (DIM / CHANNELS);
+  let block = n_group % (DIM / CHANNELS);
   let own = own_of(entry, lane, n_group == 0u);
   let first = chunked(own.count);
 //#if !keeps
   if (first >= own.count) { return; }
 //#end
   let part = at % LANES;
-  let column = block * 32u + at / LANES;
-  var s: array<vec4<f32>, PARTS * COLUMNS>;
-  for (var c = 0u; c < COLUMNS; c++) {
-    for (var i = 0u; i < PARTS; i++) {
-      if (own.fresh && first == 0u) {
-        s[c * PARTS + i] = vec4<f32>(0.0);
-      } else {
-        s[c * PARTS + i] = read_state(own, first > 0u, head, column + c * TEAMS, part + i * LANES);
-      }
-    }
+  let j0 = block * CHANNELS + at / LANES;
+  let j1 = j0 + TEAMS;
+  var a0 = vec4<f32>(0.0);
+  var a1 = vec4<f32>(0.0);
+  var a2 = vec4<f32>(0.0);
+  var a3 = vec4<f32>(0.0);
+  var b0 = vec4<f32>(0.0);
+  var b1 = vec4<f32>(0.0);
+  var b2 = vec4<f32>(0.0);
+  var b3 = vec4<f32>(0.0);
+  let again = first > 0u;
+  if (again || !own.fresh) {
+    a0 = read_state(own, again, head, j0, part);
+    a1 = read_state(own, again, head, j0, part + LANES);
+    a2 = read_state(own, again, head, j0, part + 2u * LANES);
+    a3 = read_state(own, again, head, j0, part + 3u * LANES);
+    b0 = read_state(own, again, head, j1, part);
+    b1 = read_state(own, again, head, j1, part + LANES);
+    b2 = read_state(own, again, head, j1, part + 2u * LANES);
+    b3 = read_state(own, again, head, j1, part + 3u * LANES);
   }
   let scale = 1.0 / sqrt(f32(DIM));
   // A token's operands are loaded while the one before it is computed.
-  var ahead: array<vec4<f32>, LOADS>;
+  var ahead = vec4<f32>(0.0);
+//#if lanes=16u
+  var ahead_more = vec4<f32>(0.0);
+//#end
   var strength_ahead = vec2<f32>(0.0);
   for (var n = first; n <= own.count; n++) {
     let strength = strength_ahead;
     if (n > first) {
       workgroupBarrier();
-      for (var i = 0u; i < LOADS; i++) {
-        if (lane + 128u * i < STAGED) { staged[lane + 128u * i] = ahead[i]; }
-      }
+      if (lane < STAGED) { staged[lane] = ahead; }
+//#if lanes=16u
+      if (lane + 128u < STAGED) { staged[lane + 128u] = ahead_more; }
+//#end
       workgroupBarrier();
     }
     if (n < own.count) {
-      for (var i = 0u; i < LOADS; i++) {
-        if (lane + 128u * i < STAGED) { ahead[i] = piece(own, n, head, block, lane + 128u * i); }
-      }
+      ahead = piece(own, n, head, block, min(lane, STAGED - 1u));
+//#if lanes=16u
+      ahead_more = piece(own, n, head, block, min(lane + 128u, STAGED - 1u));
+//#end
       strength_ahead = strengths(own, n, head);
     }
     if (n == first) { continue; }
-    // Squares of k and q, their product, and of each column what it holds for k and q.
-    var products = vec4<f32>(0.0);
-    var sums = vec4<f32>(0.0);
-    for (var i = 0u; i < PARTS; i++) {
-      let q = staged[part + i * LANES];
-      let k = staged[DIM / 4u + part + i * LANES];
-      products += vec4<f32>(dot(k, k), dot(q, q), dot(k, q), 0.0);
-      sums.x += dot(s[i], k);
-      sums.y += dot(s[i], q);
-//#if !lanes=4u
-      sums.z += dot(s[PARTS + i], k);
-      sums.w += dot(s[PARTS + i], q);
-//#end
-    }
-    products = team_sum(products, at);
-    sums = team_sum(sums, at);
+    let q0 = staged[part];
+    let q1 = staged[part + LANES];
+    let q2 = staged[part + 2u * LANES];
+    let q3 = staged[part + 3u * LANES];
+    let k0 = staged[DIM / 4u + part];
+    let k1 = staged[DIM / 4u + part + LANES];
+    let k2 = staged[DIM / 4u + part + 2u * LANES];
+    let k3 = staged[DIM / 4u + part + 3u * LANES];
+    let offset = at / LANES;
+    let v0 = staged[DIM / 2u + offset / 4u][offset % 4u];
+    let v1 = staged[DIM / 2u + (offset + TEAMS) / 4u][(offset + TEAMS) % 4u];
+    // Squares of k and q, their product, and what each channel holds for k and q.
+    let kk = k0 * k0 + k1 * k1 + k2 * k2 + k3 * k3;
+    let qq = q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3;
+    let kq = k0 * q0 + k1 * q1 + k2 * q2 + k3 * q3;
+    let ak = a0 * k0 + a1 * k1 + a2 * k2 + a3 * k3;
+    let aq = a0 * q0 + a1 * q1 + a2 * q2 + a3 * q3;
+    let bk = b0 * k0 + b1 * k1 + b2 * k2 + b3 * k3;
+    let bq = b0 * q0 + b1 * q1 + b2 * q2 + b3 * q3;
+    let products = team_sum(vec4<f32>(across(kk), across(qq), across(kq), 0.0), at);
+    let sums = team_sum(vec4<f32>(across(ak), across(aq), across(bk), across(bq)), at);
     let k_unit = unit(products.x);
     let q_unit = unit(products.y) * scale;
+    let decay = strength.x;
+    let delta0 = (v0 - decay * k_unit * sums.x) * strength.y * k_unit;
+    let delta1 = (v1 - decay * k_unit * sums.z) * strength.y * k_unit;
+    if (part == 0u) {
+      put_o(own, n - 1u, head, j0, (decay * sums.y + delta0 * products.z) * q_unit);
+      put_o(own, n - 1u, head, j1, (decay * sums.w + delta1 * products.z) * q_unit);
+    }
+    a0 = decay * a0 + delta0 * k0;
+    a1 = decay * a1 + delta0 * k1;
+    a2 = decay * a2 + delta0 * k2;
+    a3 = decay * a3 + delta0 * k3;
+    b0 = decay * b0 + delta1 * k0;
+    b1 = decay * b1 + delta1 * k1;
+    b2 = decay * b2 + delta1 * k2;
+    b3 = decay * b3 + delta1 * k3;
     let plane = own.count - n;
-    for (var c = 0u; c < COLUMNS; c++) {
-      let j = column + c * TEAMS;
-      let offset = j % 32u;
-      let held = select(sums.xy, sums.zw, c == 1u);
-      let v = staged[DIM / 2u + offset / 4u][offset % 4u];
-      let delta = (v - strength.x * k_unit * held.x) * strength.y * k_unit;
-      if (part == 0u) { put_o(own, n - 1u, head, j, (strength.x * held.y + delta * products.z) * q_unit); }
-      for (var i = 0u; i < PARTS; i++) {
-        let k = staged[DIM / 4u + part + i * LANES];
-        s[c * PARTS + i] = strength.x * s[c * PARTS + i] + delta * k;
-        if (plane < p.snapshots) { write_state(own, plane, head, j, part + i * LANES, s[c * PARTS + i]); }
-      }
+    if (plane < p.snapshots) {
+      write_state(own, plane, head, j0, part, a0);
+      write_state(own, plane, head, j0, part + LANES, a1);
+      write_state(own, plane, head, j0, part + 2u * LANES, a2);
+      write_state(own, plane, head, j0, part + 3u * LANES, a3);
+      write_state(own, plane, head, j1, part, b0);
+      write_state(own, plane, head, j1, part + LANES, b1);
+      write_state(own, plane, head, j1, part + 2u * LANES, b2);
+      write_state(own, plane, head, j1, part + 3u * LANES, b3);
     }
   }
 //#if keeps
-  for (var c = 0u; c < COLUMNS; c++) {
-    for (var i = 0u; i < PARTS; i++) { keep_state(own, head, column + c * TEAMS, part + i * LANES, s[c * PARTS + i]); }
-  }
+  keep_state(own, head, j0, part, a0);
+  keep_state(own, head, j0, part + LANES, a1);
+  keep_state(own, head, j0, part + 2u * LANES, a2);
+  keep_state(own, head, j0, part + 3u * LANES, a3);
+  keep_state(own, head, j1, part, b0);
+  keep_state(own, head, j1, part + LANES, b1);
+  keep_state(own, head, j1, part + 2u * LANES, b2);
+  keep_state(own, head, j1, part + 3u * LANES, b3);
 //#end
 }
+fn across(v: vec4<f32>) -> f32 { return (v.x + v.y) + (v.z + v.w); }

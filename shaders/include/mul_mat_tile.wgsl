@@ -3,7 +3,11 @@
 //#include weight weight
 //#port x vec4<f32>
 //#port out f32
-//#include mul_mat_columns
+//#if chosen
+//#include chosen_columns
+//#else
+//#include plane_columns
+//#end
 // [value][row] and [value][column]
 var<workgroup> tile_w: array<vec4<f32>, 256>;
 var<workgroup> tile_x: array<vec4<f32>, 256>;
@@ -44,7 +48,7 @@ fn store(row: u32, column: u32, columns: Columns, sums: array<vec4<f32>, 4>) {
 }
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32) {
-  let columns = columns_of(group);
+  let columns = columns_of(group, 64u, t);
   if (columns.first >= columns.end) { return; }
   let first_row = group.y * 64u;
   let row = columns_weight(columns, min(first_row + t, p.out.shape.x - 1u));

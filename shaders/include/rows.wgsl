@@ -50,9 +50,9 @@ fn row_sum(v: f32, s: Share) -> f32 {
   return subgroupAdd(sum);
 }
 fn row_max(v: f32, s: Share) -> f32 {
-  var part = v;
-  // `subgroupMax` need not keep a NaN.
-  for (var mask = 1u; mask < s.wave_size; mask *= 2u) { part = larger(part, subgroupShuffleXor(part, mask)); }
+  // `subgroupMax` need not keep a NaN; any of them stands for all.
+  let nan = bitcast<f32>(0x7fc00000u | s.own);
+  let part = select(subgroupMax(v), nan, subgroupAny((bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u));
   workgroupBarrier();
   if (s.wave_lane == 0u) { partial[s.wave] = part; }
   workgroupBarrier();

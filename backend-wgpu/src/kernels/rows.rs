@@ -58,7 +58,9 @@ impl Shares {
         match quads {
             0..=32 => Shares { size: 64, lanes: 32, held: 1 },
             33..=64 => Shares { size: 64, lanes: 64, held: 1 },
-            257.. if rows <= FEW_ROWS && caps.invocations >= 1024 => Shares { size: 1024, lanes: 1024, held: 2 },
+            257.. if rows <= FEW_ROWS && caps.invocations >= 1024 => {
+                Shares { size: 1024, lanes: 1024, held: 2 }
+            }
             _ => Shares { size: 256, lanes: 256, held: 5 },
         }
     }

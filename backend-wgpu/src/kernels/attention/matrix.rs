@@ -26,8 +26,8 @@ pub(super) fn definitions(width: u32) -> [(&'static str, String); 6] {
         let at = i * WORDS;
         let _ = writeln!(
             multiply_keys,
-            "        let b{i} = key_row + {at}u;\n        c = coopMultiplyAdd(q{i}, \
-             coopLoad<coop_mat16x16<f16, B>>(&stage[b{i}], pitch), c);"
+            "        let n{i} = key_row + {at}u;\n        c = coopMultiplyAdd(q{i}, \
+             coopLoad<coop_mat16x16<f16, B>>(&stage[n{i}], pitch), c);"
         );
     }
     let mut rescale = String::new();

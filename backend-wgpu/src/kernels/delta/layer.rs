@@ -4,9 +4,9 @@ use super::super::{Build, Launch, Variant};
 use super::{GROUP, invocations};
 use weft_core::contract::{Allowed, Port, Stride, Symbol};
 
-/// Heads of 32 to 256 values, aligned rows, packed states.
+/// Heads of 64, 128 or 256 values in aligned rows.
 ///
-/// A few tokens take two launches: the recurrence of 32 value channels a workgroup, which convolves for itself, and the
+/// A few tokens take two launches: the recurrence of some value channels a workgroup, which convolves for itself, and the
 /// gated norm with the history's tail. Many tokens are convolved in a launch of their own; what a chunk's triangular part
 /// makes of them is prepared for all chunks at once, then one workgroup passes over the chunks of a segment with a piece
 /// of the state. Short segments, and the last tokens of those that leave snapshots, go token by token.
@@ -16,7 +16,7 @@ pub(super) const HEADS: Variant = Variant {
     exact: true,
     port,
     symbols: &[
-        Symbol { name: "D", allowed: Allowed::MultipleOf(32, 256) },
+        Symbol { name: "D", allowed: Allowed::OneOf(&[64, 128, 256]) },
     ],
     tolerance: None,
     runs_on: |_| true,
@@ -39,8 +39,6 @@ fn port(port: Port) -> Port {
 
 /// Invocations of a workgroup of the form for heads.
 const TEAM: u32 = 128;
-/// Value channels of a workgroup of the recurrence.
-const COLUMNS: u32 = 32;
 /// Most tokens that are worth no chunks.
 const FEW: u32 = 16;
 /// Tokens of a chunk, as the shader has it.
@@ -57,15 +55,18 @@ fn heads(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let taps = has_four_taps(build)?;
     let launch = |stage: &str, groups: &[u32]| {
         let launch = Launch::flat(invocations(groups)?).define("stage", stage).define("dim", format!("{dim}u"));
-        Ok::<_, String>(if taps { launch.define("taps", 4) } else { launch })
+        let launch = if taps { launch.define("taps", 4) } else { launch };
+        // One launch reports a wrong table: bindings are few.
+        Ok::<_, String>(launch.flag("silent", stage != "finish"))
     };
     let steps = |start: u32, pitch: u32| {
-        let step = launch("step", &[dim / COLUMNS, heads, segments])?;
-        let step = step.integer("o_start", start).integer("o_pitch", pitch);
-        let step = match build.caps.subgroups {
-            Some((least, _)) => step.flag("subgroups", true).define("lanes", if least < 8 { "4u" } else { "8u" }),
-            None => step.define("lanes", "8u"),
-        };
+        // Two channels a team of lanes, which share a subgroup where it is wide enough.
+        let lanes = dim / 16;
+        let step = launch("step", &[dim / (2 * TEAM / lanes), heads, segments])?
+            .integer("o_start", start)
+            .integer("o_pitch", pitch)
+            .define("lanes", format!("{lanes}u"))
+            .flag("subgroups", build.caps.subgroups.is_some_and(|(least, _)| least >= lanes));
         let tails = invocations(&[channels.div_ceil(TEAM), segments])?;
         let norms = invocations(&[heads, tokens])?.div_ceil(4);
         let groups = norms.checked_add(tails).ok_or("more than 2^32 workgroups")?;

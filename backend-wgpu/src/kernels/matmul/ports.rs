@@ -18,7 +18,7 @@ const MOST_COLUMNS: u64 = 8;
 /// Packed rows at any distance: of weights anywhere, of activations where four floats can be loaded at once.
 pub(super) fn rows_port(port: Port) -> Port {
     match port.name {
-        "weight" => port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]),
+        "weight" => port.packed_rows(),
         "x" => Port { dtypes: F32, ..port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]) }
             .aligned(16),
         "out" => port.packed_rows().aligned(4),

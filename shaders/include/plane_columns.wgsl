@@ -1,7 +1,7 @@
-// Columns of a tile: up to 64 from `first` on, below `end`, that meet one matrix of weights.
+// Columns of a tile: those from `first` on, below `end`, that meet one matrix of weights.
 struct Columns { first: u32, end: u32, z: u32, w: u32 }
-fn columns_of(group: vec3<u32>) -> Columns {
-  return Columns(group.x * 64u, p.out.shape.y, group.z % p.out.shape.z, group.z / p.out.shape.z);
+fn columns_of(group: vec3<u32>, tile: u32, t: u32) -> Columns {
+  return Columns(group.x * tile, p.out.shape.y, group.z % p.out.shape.z, group.z / p.out.shape.z);
 }
 fn columns_weight(c: Columns, row: u32) -> Row {
   return weight_row_of(row, c.z % p.weight.shape.z, c.w % p.weight.shape.w);
