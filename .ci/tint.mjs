@@ -1,5 +1,5 @@
 // node tint.mjs FILE...   Passes each WGSL file to Tint, the compiler of Chromium, through the npm package `webgpu`.
-// Its null backend needs no driver. At most 16 files a process: with many more it aborts or hangs.
+// Its null backend needs no driver. Few files a process: with many it aborts or hangs.
 import { create, globals } from 'webgpu';
 import { readFileSync, writeSync } from 'node:fs';
 Object.assign(globalThis, globals);

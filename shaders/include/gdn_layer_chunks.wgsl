@@ -20,20 +20,18 @@ fn slots() -> u32 { return min(p.history.shape.z, p.state.shape.w / p.snapshots)
 fn state_index(head: u32, plane: u32, j: u32, i: u32) -> u32 {
   return (p.state.offset + plane * p.state.stride.w + head * p.state.stride.z + j * p.state.stride.y) / 16u + i;
 }
-// Four values of a token's row of channels; in place of a token that the chunk lacks its last one.
-fn mixed(place: vec2<u32>, t: u32, c: u32) -> vec4<f32> {
-  return $scratch[((place.x + min(t, place.y - 1u)) * p.x.shape.x + c) / 4u];
-}
+// Scratch memory holds the convolved rows head by head: tokens of a head lie close together.
+fn mixed(block: u32, t: u32, i: u32) -> u32 { return ((block * p.x.shape.y + t) * DIM) / 4u + i; }
+// The row of a chunk's token; of one that the chunk lacks that of its last.
+fn token(place: vec2<u32>, t: u32) -> u32 { return place.x + min(t, place.y - 1u); }
 fn q_of(place: vec2<u32>, head: u32, t: u32, i: u32) -> vec4<f32> {
-  return mixed(place, t, key_of(head) * DIM + 4u * i);
+  return $scratch[mixed(key_of(head), token(place, t), i)];
 }
 fn k_of(place: vec2<u32>, head: u32, t: u32, i: u32) -> vec4<f32> {
-  return mixed(place, t, (key_heads() + key_of(head)) * DIM + 4u * i);
+  return $scratch[mixed(key_heads() + key_of(head), token(place, t), i)];
 }
 fn v_of(place: vec2<u32>, head: u32, t: u32, j: u32) -> vec4<f32> {
-  return mixed(place, t, (2u * key_heads() + head) * DIM + j);
+  return $scratch[mixed(2u * key_heads() + head, token(place, t), j / 4u)];
 }
 // Outputs take the place of values.
-fn put_o(head: u32, t: u32, j: u32, v: vec4<f32>) {
-  $scratch[(t * p.x.shape.x + (2u * key_heads() + head) * DIM + j) / 4u] = v;
-}
+fn put_o(head: u32, t: u32, j: u32, v: vec4<f32>) { $scratch[mixed(2u * key_heads() + head, t, j / 4u)] = v; }

@@ -27,7 +27,7 @@ fn norm(first: u32, lane: u32) {
     if (!segment_holds(a, p.x.shape.y, slots(), first == 0u)) { atomicStore(&wrong, 1u); }
     if (t >= a.row && t - a.row < a.count) { atomicStore(&chosen[line], 1u); }
   }
-  let start = p.o_start + t * p.o_pitch + head * DIM;
+  let start = ((p.o_block + head) * p.x.shape.y + t) * DIM;
   var o: array<f32, DIM / 32u>;
   var sum = 0.0;
   for (var i = 0u; i < DIM / 32u; i++) {

@@ -1,4 +1,4 @@
-// Convolution, SiLU and the norms of q and k for many tokens, to scratch memory [channel, token]: 16 lanes a block of
+// Convolution, SiLU and the norms of q and k for many tokens, to scratch memory, head by head: 16 lanes a block of
 // channels as long as a head, eight tokens a workgroup.
 //#include grid
 //#include functions
@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   for (var i = 0u; i < PARTS; i++) {
     let e = part + 16u * i;
     if (own.count > 0u && e < DIM / 4u) {
-      $scratch[(t * p.x.shape.x + block * DIM) / 4u + e] = values[i] * factor;
+      $scratch[((block * p.x.shape.y + t) * DIM) / 4u + e] = values[i] * factor;
     }
   }
 }

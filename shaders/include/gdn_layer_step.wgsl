@@ -1,5 +1,5 @@
 // The recurrence of a layer. Alone it convolves for itself, since a whole launch is dearer than a few channels more; after
-// a launch that has convolved it reads the scratch memory [channel, token].
+// a launch that has convolved it reads the scratch memory.
 //#include gdn_step
 //#port state vec4<f32>
 //#port alpha vec4<f32>
@@ -22,7 +22,8 @@ fn channel(head: u32, block: u32, e: u32) -> u32 {
 }
 //#if mixed
 fn piece(own: Own, n: u32, head: u32, block: u32, e: u32) -> vec4<f32> {
-  let at = (own.row + n) * p.x.shape.x + channel(head, block, e);
+  let c = channel(head, block, e);
+  let at = (c / DIM * p.x.shape.y + own.row + n) * DIM + c % DIM;
   return vec4<f32>($scratch[at], $scratch[at + 1u], $scratch[at + 2u], $scratch[at + 3u]);
 }
 fn unit(square: f32) -> f32 { return 1.0; }
@@ -44,7 +45,7 @@ fn strengths(own: Own, n: u32, head: u32) -> vec2<f32> {
   return vec2<f32>(exp(gate), sigmoid($beta[at_beta / 4u][at_beta % 4u]));
 }
 fn put_o(own: Own, n: u32, head: u32, j: u32, v: f32) {
-  $scratch[p.o_start + (own.row + n) * p.o_pitch + head * DIM + j] = v;
+  $scratch[((p.o_block + head) * p.x.shape.y + own.row + n) * DIM + j] = v;
 }
 fn state_index(own: Own, plane: u32, head: u32, j: u32, i: u32) -> u32 {
   let at = p.state.offset + (own.slot * p.snapshots + plane) * p.state.stride.w + head * p.state.stride.z;

@@ -59,23 +59,23 @@ fn heads(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         // One launch reports a wrong table: bindings are few.
         Ok::<_, String>(launch.flag("silent", stage != "finish"))
     };
-    let steps = |start: u32, pitch: u32| {
+    // Outputs lie in scratch memory head by head, behind the blocks of this many heads.
+    let steps = |block: u32| {
         // Two channels a team of lanes, which share a subgroup where it is wide enough.
         let lanes = dim / 16;
         let step = launch("step", &[dim / (2 * TEAM / lanes), heads, segments])?
-            .integer("o_start", start)
-            .integer("o_pitch", pitch)
+            .integer("o_block", block)
             .define("lanes", format!("{lanes}u"))
             .flag("subgroups", build.caps.subgroups.is_some_and(|(least, _)| least >= lanes));
         let tails = invocations(&[channels.div_ceil(TEAM), segments])?;
         let norms = invocations(&[heads, tokens])?.div_ceil(4);
         let groups = norms.checked_add(tails).ok_or("more than 2^32 workgroups")?;
-        let finish = launch("finish", &[groups])?.integer("o_start", start).integer("o_pitch", pitch);
+        let finish = launch("finish", &[groups])?.integer("o_block", block);
         Ok::<_, String>((step, finish))
     };
     if tokens <= FEW {
         let outputs = invocations(&[dim, heads, tokens])?;
-        let (step, finish) = steps(0, dim * heads)?;
+        let (step, finish) = steps(0)?;
         build.scratch = u64::from(outputs) * 4;
         return Ok(vec![step, finish]);
     }
@@ -84,7 +84,7 @@ fn heads(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let chunks = (tokens + (CHUNK - 1) * segments.min(tokens / LONG)) / CHUNK;
     let matrices = invocations(&[chunks, heads, MATRICES])?;
     let width = width(dim, build.caps.workgroup_bytes);
-    let (step, finish) = steps(2 * key_heads * dim, channels)?;
+    let (step, finish) = steps(2 * key_heads)?;
     let launches = vec![
         launch("convolve", &[channels / dim, tokens.div_ceil(8)])?,
         launch("prepare", &[chunks, heads])?.flag("chunks", true).integer("matrices", mixed),

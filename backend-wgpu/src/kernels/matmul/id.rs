@@ -1,5 +1,6 @@
 //! `mul_mat_id`.
 
+use super::ports::{MATRIX_TILE, TILE, Teams, limited, weight};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
 use std::ops::Range;
@@ -53,4 +54,55 @@ pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         on(part, Launch::flat(all.div_ceil(256)).define("form", "any"), experts)
     };
     parts(build, 1)?.iter().map(launch).collect()
+}
+
+/// Few columns: a team of threads some rows of the matrix chosen for one column.
+pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let (layout, [rows, chosen, tokens, _]) = (build.layout("weight")?, build.layout("out")?.shape);
+    let teams = Teams::new(build, &layout, rows, 1);
+    let experts = build.shape("weight")?[2];
+    let launch = |part: &Part| {
+        let groups = [limited(part.out.shape[0].div_ceil(teams.rows()))?, limited(chosen * tokens)?, 1];
+        let launch = teams.define(on(part, Launch::grid(groups).define("form", "vec"), experts)?, 1);
+        Ok(weight(launch, build, "weight", &part.weight))
+    };
+    parts(build, teams.rows())?.iter().map(launch).collect()
+}
+
+/// Columns sorted by expert, then a workgroup a tile.
+pub(super) fn tiles(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    in_tiles(build, "tile", TILE)
+}
+
+/// Columns sorted by expert, then a workgroup a tile, on matrix units.
+pub(super) fn matrices(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    in_tiles(build, "coop", MATRIX_TILE)
+}
+
+fn in_tiles(build: &mut Build<'_>, form: &str, tile: u64) -> Result<Vec<Launch>, String> {
+    let [_, chosen, tokens, _] = build.layout("out")?.shape;
+    let experts = build.shape("weight")?[2];
+    // Each expert that is chosen at all may leave one tile of its columns unfilled.
+    let columns = chosen * tokens;
+    let most = columns / tile + columns.min(u64::from(experts));
+    let list = limited(most)? * 4 + 4;
+    build.scratch = (u64::from(list) + columns) * 4;
+    let narrow = u32::try_from(tile).map_err(|e| e.to_string())?;
+    let parts = parts(build, tile)?;
+    let mut sort = Launch::flat(u32::from(columns > 0))
+        .define("form", "sort")
+        .integer("experts", experts)
+        .integer("tile", narrow)
+        .integer("list", list);
+    if let Some(part) = parts.first() {
+        // It reads no weights, and more than a binding holds could not be described.
+        sort = sort.layout("weight", part.weight);
+    }
+    let launch = |part: &Part| {
+        let groups = [limited(most)?, limited(part.out.shape[0].div_ceil(tile))?, 1];
+        let launch = on(part, Launch::grid(groups).define("form", form).flag("chosen", true), experts)?;
+        Ok(weight(launch.integer("list", list), build, "weight", &part.weight))
+    };
+    let products: Vec<Launch> = parts.iter().map(launch).collect::<Result<_, String>>()?;
+    Ok(std::iter::once(sort).chain(products).collect())
 }

@@ -5,31 +5,42 @@ mod ports;
 mod product;
 mod windows;
 
-use super::Variant;
-use ports::{FEW, WHOLE, product_port, rows_port};
+use super::{Build, Launch, Variant};
+use crate::adapter::Caps;
+use ports::{
+    FEW, WHOLE, WHOLE_OF_EXPERTS, WHOLE_TURNS, WHOLE_TURNS_OF_EXPERTS, experts_port, has_matrices, product_port, rows_port,
+};
+use weft_core::contract::{Port, Symbol, Tolerance};
 
-/// Variants of these kernels.
+/// Variants of these kernels. Vectors stand before matrices: where both could, they read less.
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant {
-        stem: "mul_mat",
-        name: "vec",
-        exact: true,
-        port: product_port,
-        symbols: FEW,
-        tolerance: None,
-        runs_on: |_| true,
-        build: product::few_columns,
-    },
-    Variant {
-        stem: "mul_mat",
-        name: "tile",
-        exact: true,
-        port: rows_port,
-        symbols: WHOLE,
-        tolerance: None,
-        runs_on: |_| true,
-        build: product::tiles,
-    },
+    fast("mul_mat", "vec", product_port, FEW, product::few_columns),
+    on_matrices("mul_mat", product_port, WHOLE_TURNS, product::matrices),
+    fast("mul_mat", "tile", rows_port, WHOLE, product::tiles),
     Variant::any("mul_mat", product::any),
+    fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
+    on_matrices("mul_mat_id", experts_port, WHOLE_TURNS_OF_EXPERTS, id::matrices),
+    fast("mul_mat_id", "grouped", experts_port, WHOLE_OF_EXPERTS, id::tiles),
     Variant::any("mul_mat_id", id::any),
 ];
+
+type PortOf = fn(Port) -> Port;
+type BuildOf = fn(&mut Build<'_>) -> Result<Vec<Launch>, String>;
+
+/// A variant for plain layouts on any device.
+const fn fast(
+    stem: &'static str,
+    name: &'static str,
+    port: PortOf,
+    symbols: &'static [Symbol],
+    build: BuildOf,
+) -> Variant {
+    let runs_on: fn(&Caps) -> bool = |_| true;
+    Variant { stem, name, exact: true, port, symbols, tolerance: None, runs_on, build }
+}
+
+/// A variant that multiplies halves on matrix units.
+const fn on_matrices(stem: &'static str, port: PortOf, symbols: &'static [Symbol], build: BuildOf) -> Variant {
+    let tolerance = Some(Tolerance::EIGHT_BIT);
+    Variant { stem, name: "coop", exact: false, port, symbols, tolerance, runs_on: has_matrices, build }
+}

@@ -1,5 +1,6 @@
 //! What fast products narrow, and how they look at weights.
 
+use crate::adapter::Caps;
 use crate::kernels::{Build, Launch, MOST_GROUPS};
 use weft_core::contract::{Allowed, Extent, F32, Port, Stride, Symbol};
 use weft_core::graph::{DType, Layout};
@@ -12,6 +13,16 @@ pub(super) const WHOLE: &[Symbol] = &[WHOLE_ROWS];
 /// And few tokens.
 pub(super) const FEW: &[Symbol] =
     &[WHOLE_ROWS, Symbol { name: "T", allowed: Allowed::Between(1, MOST_COLUMNS) }];
+/// Rows for matrix units.
+pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
+/// Experts that columns are sorted by, at most.
+const MOST_EXPERTS: u64 = 1024;
+const EXPERTS: Symbol = Symbol { name: "E", allowed: Allowed::Between(1, MOST_EXPERTS) };
+/// Rows of whole pieces of few experts.
+pub(super) const WHOLE_OF_EXPERTS: &[Symbol] = &[WHOLE_ROWS, EXPERTS];
+/// Rows for matrix units of few experts.
+pub(super) const WHOLE_TURNS_OF_EXPERTS: &[Symbol] =
+    &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }, EXPERTS];
 /// Columns that a product of vectors takes.
 const MOST_COLUMNS: u64 = 8;
 
@@ -33,6 +44,26 @@ pub(super) fn product_port(port: Port) -> Port {
     port.shape[3] = Extent::Is(1);
     port
 }
+
+/// Experts that have a name, so that their number can be limited.
+pub(super) fn experts_port(port: Port) -> Port {
+    let mut port = rows_port(port);
+    if port.name == "weight" {
+        port.shape[2] = Extent::Named("E");
+    }
+    port
+}
+
+/// Whether a device runs products on matrix units: subgroups of 32 threads, and room for two tiles of halves.
+pub(super) fn has_matrices(caps: &Caps) -> bool {
+    caps.matrices
+        && caps.subgroups == Some((32, 32))
+        && caps.workgroup_bytes >= MATRIX_BYTES
+        && caps.invocations >= 256
+}
+
+/// Workgroup memory of a product on matrix units.
+const MATRIX_BYTES: u32 = 2 * 128 * 18 * 8 + 8 * 256 * 4;
 
 /// Vectors of four values in a run of a unit.
 const fn quads(dtype: DType) -> u64 {
@@ -125,6 +156,8 @@ impl Teams {
 
 /// Rows and columns of a tile.
 pub(super) const TILE: u64 = 64;
+/// Rows and columns of a tile on matrix units.
+pub(super) const MATRIX_TILE: u64 = 128;
 
 /// A number of workgroups in one dimension.
 ///

@@ -1,6 +1,6 @@
 //! `mul_mat`.
 
-use super::ports::{TILE, Teams, limited, weight};
+use super::ports::{MATRIX_TILE, TILE, Teams, limited, weight};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
 use weft_core::graph::Layout;
@@ -69,10 +69,20 @@ pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> 
 
 /// A workgroup a tile.
 pub(super) fn tiles(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    in_tiles(build, "tile", TILE)
+}
+
+/// A workgroup a tile, on matrix units.
+pub(super) fn matrices(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    in_tiles(build, "coop", MATRIX_TILE)
+}
+
+fn in_tiles(build: &Build<'_>, form: &str, tile: u64) -> Result<Vec<Launch>, String> {
     let launch = |part: &Part| {
         let [rows, columns, b, c] = part.out.shape;
-        let groups = [limited(columns.div_ceil(TILE))?, limited(rows.div_ceil(TILE))?, limited(b * c)?];
-        Ok(weight(part.launch(Launch::grid(groups)).define("form", "tile"), build, "weight", &part.weight))
+        let groups = [limited(columns.div_ceil(tile))?, limited(rows.div_ceil(tile))?, limited(b * c)?];
+        let launch = part.launch(Launch::grid(groups)).define("form", form);
+        Ok(weight(launch, build, "weight", &part.weight))
     };
-    parts(build, TILE)?.iter().map(launch).collect()
+    parts(build, tile)?.iter().map(launch).collect()
 }

@@ -32,10 +32,10 @@ fn span(build: &Build<'_>, weight: &Layout) -> Option<u64> {
     }
 }
 
-/// Ranges of a dimension, in order, that one binding holds each. They begin at multiples of `block`.
+/// Ranges of a dimension, in order, that one binding holds each. They begin at multiples of `block` if that many fit.
 ///
 /// # Errors
-/// Not even one block of indices fits.
+/// Not even one index fits.
 pub(super) fn windows(
     build: &Build<'_>,
     weight: &Layout,
@@ -47,8 +47,10 @@ pub(super) fn windows(
     if holds(extent) {
         return Ok(std::iter::once(0..extent).collect());
     }
+    // A weight of very long rows is cut finer than its kernel would like.
+    let block = if holds(block) { block } else { 1 };
     if !holds(block) {
-        return Err(format!("one binding of {} bytes cannot hold {block} of `weight`'s rows", build.caps.binding));
+        return Err(format!("one binding of {} bytes cannot hold a row of `weight`", build.caps.binding));
     }
     // The largest number of blocks that fits: the span grows with the count.
     let (mut low, mut high) = (1, extent.div_ceil(block));

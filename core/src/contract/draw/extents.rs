@@ -156,6 +156,8 @@ fn named(
     for _ in 0..64 {
         value = match random.pick(&constraints) {
             Some(Allowed::Between(low, high)) => low + random.below((high - low).saturating_add(1).min(8)),
+            // Now and then a row that no workgroup and no unrolled loop takes in one step.
+            Some(Allowed::MultipleOf(n, _)) if random.one_in(8) => n * (1 + random.below((1200 / n).max(4))),
             Some(Allowed::MultipleOf(n, _)) => n * (1 + random.below(4)),
             Some(Allowed::OneOf(values)) => random.pick(values).unwrap_or(1),
             Some(Allowed::DivisorOf(other)) => divisor(draft.extent(other), 1, random),
