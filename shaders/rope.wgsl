@@ -20,17 +20,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let i = unflat_row(n / items, p.x.shape);
   let k = n % items;
   if (k >= p.pairs) {
-    let at = vec4<u32>(p.x.shape.x - p.rest + k - p.pairs, i.yzw);
+    let at = vec4<u32>(other_of(k), i.yzw);
     out_put(at, x_at(at));
     return;
   }
-  let pair = pair_of(p.first + k);
+  let pair = pair_of(k);
   let a = vec4<u32>(pair.x, i.yzw);
   let b = vec4<u32>(pair.y, i.yzw);
-  let turn = rotation(k, i.z);
-  let u = x_at(a);
-  let v = x_at(b);
-  out_put(a, u * turn.x - v * turn.y);
-  out_put(b, u * turn.y + v * turn.x);
+  let v = turned(vec2<f32>(x_at(a), x_at(b)), k, i.z);
+  out_put(a, v.x);
+  out_put(b, v.y);
 }
 //#end

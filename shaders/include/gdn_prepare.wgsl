@@ -12,6 +12,11 @@ var<workgroup> betas: array<f32, 32>;
 var<workgroup> lower: array<f32, 1056>;
 var<workgroup> inverse: array<f32, 1056>;
 var<workgroup> corner: array<f32, 256>;
+// Keys and queries of 16 channels. Rows lie so that those which invocations read together begin in different banks.
+const SLAB: u32 = 4u;
+var<workgroup> staged_k: array<vec4<f32>, 176>;
+var<workgroup> staged_q: array<vec4<f32>, 176>;
+fn line(t: u32) -> u32 { return ((t % 4u) * 9u + t / 4u) * (SLAB + 1u); }
 // Four of a token's products with keys, by how much is left of each at that token.
 fn put_row(base: u32, t: u32, tc: u32, kk: vec4<f32>, qk: vec4<f32>) {
   let u = vec4<u32>(4u * tc, 4u * tc + 1u, 4u * tc + 2u, 4u * tc + 3u);
@@ -61,19 +66,22 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var kk1 = vec4<f32>(0.0);
   var qk0 = vec4<f32>(0.0);
   var qk1 = vec4<f32>(0.0);
-  for (var i = 0u; i < DIM / 4u; i++) {
-    let a = k_of(place, head, 4u * tc, i);
-    let b = k_of(place, head, 4u * tc + 1u, i);
-    let c = k_of(place, head, 4u * tc + 2u, i);
-    let d = k_of(place, head, 4u * tc + 3u, i);
-    let k0 = k_of(place, head, tr, i);
-    let k1 = k_of(place, head, tr + 16u, i);
-    let q0 = q_of(place, head, tr, i);
-    let q1 = q_of(place, head, tr + 16u, i);
-    kk0 += vec4<f32>(dot(k0, a), dot(k0, b), dot(k0, c), dot(k0, d));
-    kk1 += vec4<f32>(dot(k1, a), dot(k1, b), dot(k1, c), dot(k1, d));
-    qk0 += vec4<f32>(dot(q0, a), dot(q0, b), dot(q0, c), dot(q0, d));
-    qk1 += vec4<f32>(dot(q1, a), dot(q1, b), dot(q1, c), dot(q1, d));
+  for (var first = 0u; first < DIM / 4u; first += SLAB) {
+    workgroupBarrier();
+    for (var e = lane; e < CHUNK * SLAB; e += 128u) {
+      let to = line(e / SLAB) + e % SLAB;
+      staged_k[to] = k_of(place, head, e / SLAB, first + e % SLAB);
+      staged_q[to] = q_of(place, head, e / SLAB, first + e % SLAB);
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < SLAB; i++) {
+      let keys = mat4x4<f32>(staged_k[line(4u * tc) + i], staged_k[line(4u * tc + 1u) + i],
+                             staged_k[line(4u * tc + 2u) + i], staged_k[line(4u * tc + 3u) + i]);
+      kk0 += staged_k[line(tr) + i] * keys;
+      kk1 += staged_k[line(tr + 16u) + i] * keys;
+      qk0 += staged_q[line(tr) + i] * keys;
+      qk1 += staged_q[line(tr + 16u) + i] * keys;
+    }
   }
   workgroupBarrier();
   let base = matrices(n / heads(), head);

@@ -17,6 +17,11 @@ var<workgroup> nears: array<f32, CHUNK>;
 const LINE: u32 = CHUNK / 4u + 1u;
 var<workgroup> factors: array<vec4<f32>, 2u * CHUNK * LINE>;
 fn log_sum(base: u32, t: u32) -> f32 { return $scratch[base + 512u + t / 4u][t % 4u]; }
+// Four values of the rows of an invocation's channels.
+fn held_by(tc: u32, i: u32) -> mat4x4<f32> {
+  let at = tc * PITCH + i;
+  return mat4x4<f32>(held[at], held[at + TC * PITCH], held[at + 2u * TC * PITCH], held[at + 3u * TC * PITCH]);
+}
 // A row of the state in workgroup memory: the channels of one invocation lie TC rows apart.
 fn line(j: u32) -> u32 { return ((j % 4u) * TC + j / 4u) * PITCH; }
 @compute @workgroup_size(128)
@@ -63,15 +68,28 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let t = min(tr, CHUNK - 1u);
     var known = vec4<f32>(0.0);
     var asked = vec4<f32>(0.0);
-    for (var i = 0u; i < DIM / 4u; i++) {
-      let a = held[tc * PITCH + i];
-      let b = held[(TC + tc) * PITCH + i];
-      let c = held[(2u * TC + tc) * PITCH + i];
-      let d = held[(3u * TC + tc) * PITCH + i];
-      let k = k_of(place, head, t, i);
-      let q = q_of(place, head, t, i);
-      known += vec4<f32>(dot(k, a), dot(k, b), dot(k, c), dot(k, d));
-      asked += vec4<f32>(dot(q, a), dot(q, b), dot(q, c), dot(q, d));
+    // Four loads of each are on their way at once.
+    for (var i = 0u; i < DIM / 4u; i += 4u) {
+      let k0 = k_of(place, head, t, i);
+      let k1 = k_of(place, head, t, i + 1u);
+      let k2 = k_of(place, head, t, i + 2u);
+      let k3 = k_of(place, head, t, i + 3u);
+      let q0 = q_of(place, head, t, i);
+      let q1 = q_of(place, head, t, i + 1u);
+      let q2 = q_of(place, head, t, i + 2u);
+      let q3 = q_of(place, head, t, i + 3u);
+      let m0 = held_by(tc, i);
+      known += k0 * m0;
+      asked += q0 * m0;
+      let m1 = held_by(tc, i + 1u);
+      known += k1 * m1;
+      asked += q1 * m1;
+      let m2 = held_by(tc, i + 2u);
+      known += k2 * m2;
+      asked += q2 * m2;
+      let m3 = held_by(tc, i + 3u);
+      known += k3 * m3;
+      asked += q3 * m3;
     }
     let decayed = exp(log_sum(base, t));
     asked *= decayed * scale;
@@ -107,13 +125,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
       var b = held[(TC + c) * PITCH + i] * kept;
       var d = held[(2u * TC + c) * PITCH + i] * kept;
       var f = held[(3u * TC + c) * PITCH + i] * kept;
-      for (var u = 0u; u < place.y; u++) {
-        let k = k_of(place, head, u, i) * nears[u];
-        let w = writes[u * TC + c];
-        a += k * w.x;
-        b += k * w.y;
-        d += k * w.z;
-        f += k * w.w;
+      // Tokens that the chunk lacks write nothing.
+      for (var u = 0u; u < CHUNK; u += 4u) {
+        let k0 = k_of(place, head, u, i) * nears[u];
+        let k1 = k_of(place, head, u + 1u, i) * nears[u + 1u];
+        let k2 = k_of(place, head, u + 2u, i) * nears[u + 2u];
+        let k3 = k_of(place, head, u + 3u, i) * nears[u + 3u];
+        let w0 = writes[u * TC + c];
+        let w1 = writes[(u + 1u) * TC + c];
+        let w2 = writes[(u + 2u) * TC + c];
+        let w3 = writes[(u + 3u) * TC + c];
+        a += k0 * w0.x + k1 * w1.x + k2 * w2.x + k3 * w3.x;
+        b += k0 * w0.y + k1 * w1.y + k2 * w2.y + k3 * w3.y;
+        d += k0 * w0.z + k1 * w1.z + k2 * w2.z + k3 * w3.z;
+        f += k0 * w0.w + k1 * w1.w + k2 * w2.w + k3 * w3.w;
       }
       held[c * PITCH + i] = a;
       held[(TC + c) * PITCH + i] = b;

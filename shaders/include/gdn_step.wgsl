@@ -1,12 +1,12 @@
 // The delta rule token by token with a piece of the state in registers: two value channels a team of LANES invocations, four
-// vectors of each an invocation, so a head of 16 LANES values. The state is read and written once; each token costs one pass
+// vectors of each an invocation; those beyond a head's end are zero. The state is read and written once; each token costs one pass
 // over it. Written out, since arrays and loops over them can end in memory. The kernel's file says where operands and states
 // lie: own_of, piece, strengths, unit, put_o, read_state, write_state, keep_state.
 //#include grid
 //#include functions
 //#include gdn_own
 //#include gdn_team
-const DIM: u32 = 16u * LANES;
+const DIM: u32 = $dim;
 const TEAMS: u32 = 128u / LANES;
 const CHANNELS: u32 = 2u * TEAMS;
 // q, k and the values of these channels for one token.
@@ -49,14 +49,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var b3 = vec4<f32>(0.0);
   let again = first > 0u;
   if (again || !own.fresh) {
-    a0 = read_state(own, again, head, j0, part);
-    a1 = read_state(own, again, head, j0, part + LANES);
-    a2 = read_state(own, again, head, j0, part + 2u * LANES);
-    a3 = read_state(own, again, head, j0, part + 3u * LANES);
-    b0 = read_state(own, again, head, j1, part);
-    b1 = read_state(own, again, head, j1, part + LANES);
-    b2 = read_state(own, again, head, j1, part + 2u * LANES);
-    b3 = read_state(own, again, head, j1, part + 3u * LANES);
+    a0 = part_of_state(own, again, head, j0, part);
+    a1 = part_of_state(own, again, head, j0, part + LANES);
+    a2 = part_of_state(own, again, head, j0, part + 2u * LANES);
+    a3 = part_of_state(own, again, head, j0, part + 3u * LANES);
+    b0 = part_of_state(own, again, head, j1, part);
+    b1 = part_of_state(own, again, head, j1, part + LANES);
+    b2 = part_of_state(own, again, head, j1, part + 2u * LANES);
+    b3 = part_of_state(own, again, head, j1, part + 3u * LANES);
   }
   let scale = 1.0 / sqrt(f32(DIM));
   // A token's operands are loaded while the one before it is computed.
@@ -83,14 +83,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
       strength_ahead = strengths(own, n, head);
     }
     if (n == first) { continue; }
-    let q0 = staged[part];
-    let q1 = staged[part + LANES];
-    let q2 = staged[part + 2u * LANES];
-    let q3 = staged[part + 3u * LANES];
-    let k0 = staged[DIM / 4u + part];
-    let k1 = staged[DIM / 4u + part + LANES];
-    let k2 = staged[DIM / 4u + part + 2u * LANES];
-    let k3 = staged[DIM / 4u + part + 3u * LANES];
+    let q0 = part_of_key(0u, part);
+    let q1 = part_of_key(0u, part + LANES);
+    let q2 = part_of_key(0u, part + 2u * LANES);
+    let q3 = part_of_key(0u, part + 3u * LANES);
+    let k0 = part_of_key(DIM / 4u, part);
+    let k1 = part_of_key(DIM / 4u, part + LANES);
+    let k2 = part_of_key(DIM / 4u, part + 2u * LANES);
+    let k3 = part_of_key(DIM / 4u, part + 3u * LANES);
     let offset = at / LANES;
     let v0 = staged[DIM / 2u + offset / 4u][offset % 4u];
     let v1 = staged[DIM / 2u + (offset + TEAMS) / 4u][(offset + TEAMS) % 4u];
@@ -123,25 +123,42 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     b3 = decay * b3 + delta1 * k3;
     let plane = own.count - n;
     if (plane < p.snapshots) {
-      write_state(own, plane, head, j0, part, a0);
-      write_state(own, plane, head, j0, part + LANES, a1);
-      write_state(own, plane, head, j0, part + 2u * LANES, a2);
-      write_state(own, plane, head, j0, part + 3u * LANES, a3);
-      write_state(own, plane, head, j1, part, b0);
-      write_state(own, plane, head, j1, part + LANES, b1);
-      write_state(own, plane, head, j1, part + 2u * LANES, b2);
-      write_state(own, plane, head, j1, part + 3u * LANES, b3);
+      put_part(own, plane, head, j0, part, a0);
+      put_part(own, plane, head, j0, part + LANES, a1);
+      put_part(own, plane, head, j0, part + 2u * LANES, a2);
+      put_part(own, plane, head, j0, part + 3u * LANES, a3);
+      put_part(own, plane, head, j1, part, b0);
+      put_part(own, plane, head, j1, part + LANES, b1);
+      put_part(own, plane, head, j1, part + 2u * LANES, b2);
+      put_part(own, plane, head, j1, part + 3u * LANES, b3);
     }
   }
 //#if keeps
-  keep_state(own, head, j0, part, a0);
-  keep_state(own, head, j0, part + LANES, a1);
-  keep_state(own, head, j0, part + 2u * LANES, a2);
-  keep_state(own, head, j0, part + 3u * LANES, a3);
-  keep_state(own, head, j1, part, b0);
-  keep_state(own, head, j1, part + LANES, b1);
-  keep_state(own, head, j1, part + 2u * LANES, b2);
-  keep_state(own, head, j1, part + 3u * LANES, b3);
+  keep_part(own, head, j0, part, a0);
+  keep_part(own, head, j0, part + LANES, a1);
+  keep_part(own, head, j0, part + 2u * LANES, a2);
+  keep_part(own, head, j0, part + 3u * LANES, a3);
+  keep_part(own, head, j1, part, b0);
+  keep_part(own, head, j1, part + LANES, b1);
+  keep_part(own, head, j1, part + 2u * LANES, b2);
+  keep_part(own, head, j1, part + 3u * LANES, b3);
 //#end
+}
+// The last vectors of an invocation may lie beyond the head's end.
+fn part_of_state(own: Own, again: bool, head: u32, j: u32, i: u32) -> vec4<f32> {
+  if (i < DIM / 4u) { return read_state(own, again, head, j, i); }
+  return vec4<f32>(0.0);
+}
+fn put_part(own: Own, plane: u32, head: u32, j: u32, i: u32, v: vec4<f32>) {
+  if (i < DIM / 4u) { write_state(own, plane, head, j, i, v); }
+}
+//#if keeps
+fn keep_part(own: Own, head: u32, j: u32, i: u32, v: vec4<f32>) {
+  if (i < DIM / 4u) { keep_state(own, head, j, i, v); }
+}
+//#end
+fn part_of_key(start: u32, i: u32) -> vec4<f32> {
+  if (i < DIM / 4u) { return staged[start + i]; }
+  return vec4<f32>(0.0);
 }
 fn across(v: vec4<f32>) -> f32 { return (v.x + v.y) + (v.z + v.w); }

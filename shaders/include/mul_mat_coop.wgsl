@@ -10,26 +10,80 @@
 //#include plane_columns
 //#end
 const enable_f16 = true;
+fn x_quad(i: u32) -> vec4<f32> { return $x[i]; }
+//#include x_quads weight
 // Rows of 64 halves and eight unused ones, which keep rows in different banks.
 const PITCH: u32 = 18u;
 var<workgroup> tile_w: array<vec4<f16>, 2304>;
 var<workgroup> tile_x: array<vec4<f16>, 2304>;
 var<workgroup> edge: array<f32, 2048>;
-// Units that make 32 values.
-const UNITS: u32 = 8u / ($weight_quads * weight_runs);
+// A thread's share of a turn: 32 values of a row and of a column, as loaded, in two runs of 16, four of 8 or eight of 4.
+const SLOTS: u32 = 8u / $weight_quads;
+struct Share {
+  w0: weight_Words, x0: Quads$weight_quads,
+  w1: weight_Words, x1: Quads$weight_quads,
+//#if !weight_quads=4
+  w2: weight_Words, x2: Quads$weight_quads,
+  w3: weight_Words, x3: Quads$weight_quads,
+//#end
+//#if weight_quads=1
+  w4: weight_Words, x4: Quads$weight_quads,
+  w5: weight_Words, x5: Quads$weight_quads,
+  w6: weight_Words, x6: Quads$weight_quads,
+  w7: weight_Words, x7: Quads$weight_quads,
+//#end
+}
+fn unit_of(turn: u32, t: u32, slot: u32) -> u32 { return (turn * 2u + t % 2u) * (SLOTS / weight_runs) + slot / weight_runs; }
+fn share_of(row: Row, x: u32, turn: u32, t: u32) -> Share {
+  return Share(
+    weight_fetch(row, unit_of(turn, t, 0u)), weight_x(x + weight_place(unit_of(turn, t, 0u), 0u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 1u)), weight_x(x + weight_place(unit_of(turn, t, 1u), 1u % weight_runs)),
+//#if !weight_quads=4
+    weight_fetch(row, unit_of(turn, t, 2u)), weight_x(x + weight_place(unit_of(turn, t, 2u), 2u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 3u)), weight_x(x + weight_place(unit_of(turn, t, 3u), 3u % weight_runs)),
+//#end
+//#if weight_quads=1
+    weight_fetch(row, unit_of(turn, t, 4u)), weight_x(x + weight_place(unit_of(turn, t, 4u), 4u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 5u)), weight_x(x + weight_place(unit_of(turn, t, 5u), 5u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 6u)), weight_x(x + weight_place(unit_of(turn, t, 6u), 6u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 7u)), weight_x(x + weight_place(unit_of(turn, t, 7u), 7u % weight_runs)),
+//#end
+  );
+}
 // Halves end at 65504; infinities and NaN stay what they are.
 fn halves(v: vec4<f32>) -> vec4<f16> {
   return vec4<f16>(select(v, clamp(v, vec4<f32>(-65504.0), vec4<f32>(65504.0)), abs(v) < vec4<f32>(3.4e38)));
 }
-fn put_run(at: u32, w: Quads$weight_quads) {
+fn put_slot(at: u32, w: Quads$weight_quads, x: Quads$weight_quads) {
   tile_w[at] = vec4<f16>(w.a);
+  tile_x[at] = halves(x.a);
 //#if !weight_quads=1
   tile_w[at + 1u] = vec4<f16>(w.b);
+  tile_x[at + 1u] = halves(x.b);
 //#end
 //#if weight_quads=4
   tile_w[at + 2u] = vec4<f16>(w.c);
+  tile_x[at + 2u] = halves(x.c);
   tile_w[at + 3u] = vec4<f16>(w.d);
+  tile_x[at + 3u] = halves(x.d);
 //#end
+}
+fn put_share(own: u32, s: Share, turn: u32, t: u32) {
+  put_slot(own + 0u * $weight_quads, value_of(s.w0, unit_of(turn, t, 0u), 0u % weight_runs), s.x0);
+  put_slot(own + 1u * $weight_quads, value_of(s.w1, unit_of(turn, t, 1u), 1u % weight_runs), s.x1);
+//#if !weight_quads=4
+  put_slot(own + 2u * $weight_quads, value_of(s.w2, unit_of(turn, t, 2u), 2u % weight_runs), s.x2);
+  put_slot(own + 3u * $weight_quads, value_of(s.w3, unit_of(turn, t, 3u), 3u % weight_runs), s.x3);
+//#end
+//#if weight_quads=1
+  put_slot(own + 4u * $weight_quads, value_of(s.w4, unit_of(turn, t, 4u), 4u % weight_runs), s.x4);
+  put_slot(own + 5u * $weight_quads, value_of(s.w5, unit_of(turn, t, 5u), 5u % weight_runs), s.x5);
+  put_slot(own + 6u * $weight_quads, value_of(s.w6, unit_of(turn, t, 6u), 6u % weight_runs), s.x6);
+  put_slot(own + 7u * $weight_quads, value_of(s.w7, unit_of(turn, t, 7u), 7u % weight_runs), s.x7);
+//#end
+}
+fn value_of(w: weight_Words, u: u32, run: u32) -> Quads$weight_quads {
+  return scaled_quads$weight_quads(weight_run(w, u, run), weight_line(w, u, run));
 }
 fn store_square(square: u32, lane: u32, row: u32, column: u32, columns: Columns) {
   for (var i = lane; i < 256u; i += 32u) {
@@ -42,13 +96,14 @@ fn store_square(square: u32, lane: u32, row: u32, column: u32, columns: Columns)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) t: u32,
         @builtin(subgroup_id) wave: u32, @builtin(subgroup_invocation_id) lane: u32) {
   let columns = columns_of(group, 128u, t);
+//#if chosen
   if (columns.first >= columns.end) { return; }
+//#end
   let rows = p.out.shape.x;
   let first_row = group.y * 128u;
   let row = columns_weight(columns, min(first_row + t / 2u, rows - 1u));
   let x = column_x(columns, min(columns.first + t / 2u, columns.end - 1u));
   let own = (t / 2u) * PITCH + (t % 2u) * 8u;
-  let units = p.x.shape.x / (4u * $weight_quads * weight_runs);
   let row0 = wave / 4u * 64u;
   let column0 = wave % 4u * 32u;
   let pitch = PITCH;
@@ -60,40 +115,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   var c21 = coop_mat16x16<f32, C>();
   var c30 = coop_mat16x16<f32, C>();
   var c31 = coop_mat16x16<f32, C>();
-  var next: array<weight_Words, UNITS>;
-  var next_x: array<vec4<f32>, 8>;
-  for (var i = 0u; i < UNITS; i++) {
-    let u = t % 2u * UNITS + i;
-    next[i] = weight_fetch(row, u);
-    for (var run = 0u; run < weight_runs; run++) {
-      for (var j = 0u; j < $weight_quads; j++) {
-        next_x[(i * weight_runs + run) * $weight_quads + j] = $x[x + weight_place(u, run) + j];
-      }
-    }
-  }
-  for (var turn = 0u; turn < units; turn += 2u * UNITS) {
+  let turns = p.x.shape.x / 64u;
+  var next = share_of(row, x, 0u, t);
+  for (var turn = 0u; turn < turns; turn++) {
     workgroupBarrier();
-    for (var i = 0u; i < UNITS; i++) {
-      let u = turn + t % 2u * UNITS + i;
-      let w = next[i];
-      for (var run = 0u; run < weight_runs; run++) {
-        let at = own + (i * weight_runs + run) * $weight_quads;
-        put_run(at, scaled_quads$weight_quads(weight_run(w, u, run), weight_line(w, u, run)));
-      }
-    }
-    for (var i = 0u; i < 8u; i++) { tile_x[own + i] = halves(next_x[i]); }
+    put_share(own, next, turn, t);
     workgroupBarrier();
     // The last turn loads the first again.
-    let ahead = select(0u, turn + 2u * UNITS, turn + 2u * UNITS < units);
-    for (var i = 0u; i < UNITS; i++) {
-      let u = ahead + t % 2u * UNITS + i;
-      next[i] = weight_fetch(row, u);
-      for (var run = 0u; run < weight_runs; run++) {
-        for (var j = 0u; j < $weight_quads; j++) {
-          next_x[(i * weight_runs + run) * $weight_quads + j] = $x[x + weight_place(u, run) + j];
-        }
-      }
-    }
+    next = share_of(row, x, select(0u, turn + 1u, turn + 1u < turns), t);
     for (var k = 0u; k < 16u; k += 4u) {
       let at_w0 = (row0 + 0u) * PITCH + k;
       let w0 = coopLoadT<coop_mat16x16<f16, A>>(&tile_w[at_w0], pitch);
@@ -118,7 +147,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
   }
 //#if !chosen
-  if (first_row + 128u <= rows && columns.first + 128u <= columns.end) {
+  // In terms that the compiler knows to be the same for all threads.
+  if (group.y * 128u + 128u <= p.out.shape.x && group.x * 128u + 128u <= p.out.shape.y) {
     let out_pitch = p.out.stride.y / 4u;
     let out0 = column_out(columns, columns.first + column0 + 0u) + first_row + row0;
     coopStore(c00, &$out[out0], out_pitch);

@@ -10,12 +10,13 @@ var<workgroup> shared_id: i32;
 fn main(@builtin(workgroup_id) group: vec3<u32>,
 //#if subgroups
         @builtin(subgroup_id) wave: u32, @builtin(subgroup_size) width: u32, @builtin(subgroup_invocation_id) spot: u32) {
-  let thread = Thread(wave, width, spot);
+  let thread = Thread(wave * width + spot, wave, spot);
 //#else
         @builtin(local_invocation_index) number: u32) {
   let thread = Thread(number);
+  let width = 1u;
 //#end
-  let t = number_of(thread);
+  let t = thread.number;
   let slot = group.y % p.ids.shape.x;
   let token = group.y / p.ids.shape.x;
   if (t == 0u) { shared_id = ids_int(vec4<u32>(slot, token, 0u, 0u)); }
@@ -31,10 +32,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   let first = group.x * $teams * $rows;
   let column = (p.x.offset + slot % p.x.shape.y * p.x.stride.y + token * p.x.stride.z) / 16u;
   let units = p.x.shape.x / (4u * $weight_quads * weight_runs);
-  let sums = weight_dot_rows(first + t / $lanes * $rows, rows - 1u, expert, array<u32, 1>(column), units, t % $lanes);
-  add_up(sums, thread);
+  let sums = weight_dot_rows(first + t / $lanes * $rows, rows - 1u, expert, array<u32, 1u>(column), units, t % $lanes);
+  add_up(sums, thread, width);
   if (t < $teams) {
-    let sum = team_sum(0u, t, thread);
+    let sum = team_sum(0u, t, width);
     let row = first + t * $rows;
     let out = (p.out.offset + slot * p.out.stride.y + token * p.out.stride.z) / 4u + row;
     for (var r = 0u; r < min($rows, 4u); r++) {

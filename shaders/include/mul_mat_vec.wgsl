@@ -8,12 +8,13 @@ fn x_quad(i: u32) -> vec4<f32> { return $x[i]; }
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
 //#if subgroups
         @builtin(subgroup_id) wave: u32, @builtin(subgroup_size) width: u32, @builtin(subgroup_invocation_id) spot: u32) {
-  let thread = Thread(wave, width, spot);
+  let thread = Thread(wave * width + spot, wave, spot);
 //#else
         @builtin(local_invocation_index) number: u32) {
   let thread = Thread(number);
+  let width = 1u;
 //#end
-  let t = number_of(thread);
+  let t = thread.number;
   let rows = p.out.shape.x;
   let columns = p.out.shape.y;
   let first = flat(group, groups) * $teams * $rows;
@@ -21,11 +22,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var at: array<u32, $columns>;
   for (var c = 0u; c < $columns; c++) { at[c] = (p.x.offset + min(c, columns - 1u) * p.x.stride.y) / 16u; }
   let units = p.x.shape.x / (4u * $weight_quads * weight_runs);
-  add_up(weight_dot_rows(first + t / $lanes * $rows, rows - 1u, 0u, at, units, t % $lanes), thread);
+  add_up(weight_dot_rows(first + t / $lanes * $rows, rows - 1u, 0u, at, units, t % $lanes), thread, width);
   if (t < $teams * $columns) {
     let c = t % $columns;
     let team = t / $columns;
-    let sum = team_sum(c, team, thread);
+    let sum = team_sum(c, team, width);
     let row = first + team * $rows;
     let out = (p.out.offset + c * p.out.stride.y) / 4u + row;
     for (var r = 0u; r < min($rows, 4u); r++) {

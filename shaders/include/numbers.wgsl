@@ -37,3 +37,47 @@ fn is_minus_infinity(v: f32) -> bool { return bitcast<u32>(v) == 0xff800000u; }
 fn signed_byte(b: u32) -> f32 { return f32(i32(b << 24u) >> 24u); }
 // To nearest, ties away from zero, as Rust's `round`.
 fn round_away(v: f32) -> f32 { return trunc(v + select(0.49999997, -0.49999997, v < 0.0)); }
+// v / 127, rounded as the processor rounds: a device's own division may be off by some units. For v not negative.
+fn over_127(v: f32) -> f32 {
+  let bits = bitcast<u32>(v);
+  let exponent = bits >> 23u;
+  // Infinities and NaN as they are; numbers this small are no halves.
+  if (exponent == 255u) { return v; }
+  if (exponent < 32u) { return 0.0; }
+  let whole = ((bits & 0x7fffffu) | 0x800000u) << 8u;
+  var q = whole / 127u;
+  let rest = whole - q * 127u;
+  // One or two bits more than a float holds.
+  let drop = select(1u, 2u, q >= 0x2000000u);
+  let low = q & ((1u << drop) - 1u);
+  let middle = 1u << (drop - 1u);
+  q >>= drop;
+  let up = low > middle || (low == middle && (rest > 0u || (q & 1u) == 1u));
+  // value = q * 2^(exponent - 150 - 8 + drop)
+  return f32(q + select(0u, 1u, up)) * bitcast<f32>((exponent + drop - 31u) << 23u);
+}
+// 1 / d for a half's bits without sign, rounded as the processor rounds; 0 for 0.
+fn half_inverse(h: u32) -> f32 {
+  if (h == 0u) { return 0.0; }
+  var exponent = i32(h >> 10u);
+  var d = h & 0x3ffu;
+  if (exponent == 0) {
+    exponent = 1;
+    for (var i = 0u; i < 10u; i++) {
+      if (d < 1024u) {
+        d <<= 1u;
+        exponent--;
+      }
+    }
+  } else {
+    d |= 1024u;
+  }
+  // 2^34 / d, from 2^31 and the rest.
+  let first = 0x80000000u / d;
+  let rest = (0x80000000u - first * d) * 8u;
+  let q = first * 8u + rest / d;
+  let left = (rest % d) * 2u;
+  let up = left > d || (left == d && (q & 1u) == 1u);
+  // value = q * 2^(-9 - exponent)
+  return f32(q + select(0u, 1u, up)) * bitcast<f32>(u32(118 - exponent) << 23u);
+}

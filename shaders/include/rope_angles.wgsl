@@ -18,7 +18,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let entry = p.table[k];
   var bits = 0x3f800000u;
   // A pair without a divisor has 1.
-  if (p.first + k < p.divisors.shape.x) { bits = bitcast<u32>(divisors_at(vec4<u32>(p.first + k, 0u, 0u, 0u))); }
+  if (p.first_pair + k < p.divisors.shape.x) { bits = bitcast<u32>(divisors_at(vec4<u32>(p.first_pair + k, 0u, 0u, 0u))); }
   let exponent = (bits >> 23u) & 255u;
   let fraction = (bits & 0x7fffffu) | select(0x800000u, 0u, exponent == 0u);
   var quotient = vec2<u32>();
@@ -71,8 +71,16 @@ fn rotation(k: u32, token: u32) -> vec2<f32> {
   let s = select(sine, cosine, swapped);
   return vec2<f32>(select(c, -c, quarter == 1u || quarter == 2u), select(s, -s, quarter >= 2u)) * bitcast<f32>(entry.w);
 }
-// The two dimensions of pair k of all.
-fn pair_of(k: u32) -> vec2<u32> {
-  return select(vec2<u32>(k, k + p.dims / 2u), vec2<u32>(2u * k, 2u * k + 1u), p.kind == 0u);
+// A pair's values turned for a token.
+fn turned(v: vec2<f32>, k: u32, token: u32) -> vec2<f32> {
+  let turn = rotation(k, token);
+  return vec2<f32>(v.x * turn.x - v.y * turn.y, v.x * turn.y + v.y * turn.x);
 }
+// The two dimensions of pair k of this launch.
+fn pair_of(k: u32) -> vec2<u32> {
+  let n = p.first_pair + k;
+  return select(vec2<u32>(n, n + p.dims / 2u), vec2<u32>(2u * n, 2u * n + 1u), p.kind == 0u);
+}
+// The dimension that an item behind this launch's pairs passes through.
+fn other_of(k: u32) -> u32 { return p.x.shape.x - p.rest + k - p.pairs; }
 //#end

@@ -1,10 +1,13 @@
 //! `flash_attention` over all cells, and over the cells that a segment sees.
 
+use crate::check::{draw_case, offers};
 use crate::coverage::Refusal;
+use crate::data::{Bench, gather};
 use crate::segments::{self, of_slot};
 use crate::subject::{Subject, Values, between, factors, is_distinct, values};
+use crate::{dispatch, machines};
 use std::collections::BTreeMap;
-use weft_core::contract::draw::{Case, Draft, Source};
+use weft_core::contract::draw::{Case, Draft, Source, Wish};
 use weft_tests::Random;
 
 /// The kernel.
@@ -75,4 +78,60 @@ fn declines_one_step_outside() {
 #[test]
 fn falls_back_to_a_variant_that_admits_it() {
     SUBJECT.falls_back();
+}
+
+/// The values of a case, but for one number of a cell that is none.
+fn spoilt(case: &Case, random: &mut Random) -> BTreeMap<&'static str, Values> {
+    let mut all = all(case, random);
+    let port = random.pick(&["k", "v"]);
+    let shape = case.layout(port).map_or([1; 4], |layout| layout.shape);
+    let place = shape.map(|extent| random.below(extent));
+    if let Some(mut values) = all.remove(port) {
+        let with_nan = move |index, random: &mut Random| {
+            let value = values(index, random);
+            if index == place { f64::NAN } else { value }
+        };
+        all.insert(port, Box::new(with_nan));
+    }
+    all
+}
+
+/// What a cell holds shows in the rows that see it, and in no other.
+#[test]
+fn nan_shows_where_it_is_seen() {
+    let subject = Subject { complete, values: spoilt, ..Subject::new("flash_attention") };
+    let reference = machines::backends().next().expect("a machine");
+    let plain = offers(&subject, reference).last().expect("a reference");
+    for machine in machines::backends() {
+        for offer in offers(&subject, machine) {
+            let (mut shown, mut hidden) = (0, 0);
+            for attempt in 0..60 {
+                let mut random = Random::named("nan", attempt << 32 | 5);
+                let wish = Wish { tokens: Some(1 + random.below(20)), ..Wish::default() };
+                let Some(case) = draw_case(&subject, offer.contract, &wish, 1 << 16, &mut random) else {
+                    continue;
+                };
+                if !is_distinct(&case, "k") || !is_distinct(&case, "v") {
+                    continue;
+                }
+                let bench = Bench::new(&subject, case, &mut random).expect("sane data");
+                let at = offer.contract.port("out").expect("a port");
+                let rows = |machine: &machines::Machine, offer| -> Vec<bool> {
+                    let after = dispatch::run(&*machine.backend, offer, &bench.case, &bench.storages);
+                    let layout = bench.case.operands[at].expect("a result");
+                    let bytes = gather(&after.expect("it runs")[at], &layout);
+                    let values: Vec<f32> =
+                        bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+                    let row = (layout.shape[0] as usize).max(1);
+                    values.chunks(row).map(|row| row.iter().any(|v| v.is_nan())).collect()
+                };
+                let (want, got) = (rows(reference, plain), rows(machine, offer));
+                let place = format!("{} on {} attempt {attempt}", offer.variant, machine.name);
+                assert_eq!(got, want, "{place}: {:#?}", bench.case.operands);
+                shown += want.iter().filter(|nan| **nan).count();
+                hidden += want.iter().filter(|nan| !**nan).count();
+            }
+            assert!(shown > 10 && hidden > 10, "{}: {shown} and {hidden}", offer.variant);
+        }
+    }
 }

@@ -21,7 +21,7 @@ fn sources() -> Vec<(String, String)> {
                 if !name.starts_with('.') && name != "target" && name != "fuzz" {
                     open.push(path);
                 }
-            } else if name.ends_with(".rs") {
+            } else if name.ends_with(".rs") || name.ends_with(".wgsl") {
                 let relative = path.strip_prefix(root()).expect("inside").display().to_string();
                 found.push((relative, fs::read_to_string(&path).expect("text")));
             }
@@ -30,25 +30,32 @@ fn sources() -> Vec<(String, String)> {
     found
 }
 
-fn stems(folder: &str) -> BTreeSet<String> {
+fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
     let files = fs::read_dir(root().join(folder)).expect("a folder");
     let names = files.map(|f| f.expect("an entry").file_name().to_string_lossy().into_owned());
-    names.filter_map(|n| n.strip_suffix(".rs").map(str::to_owned)).collect()
+    names.filter_map(|n| n.strip_suffix(extension).map(str::to_owned)).collect()
 }
 
 #[test]
 fn each_kernel_is_one_file_and_one_line_of_the_list() {
     let listed: BTreeSet<String> = kernels::ALL.iter().map(|k| k.contract.kernel.to_owned()).collect();
     assert_eq!(listed.len(), kernels::ALL.len(), "a stem is listed twice");
-    let mut files = stems("core/src/kernels");
+    let mut files = stems("core/src/kernels", ".rs");
     ["mod", "call"].iter().for_each(|other| assert!(files.remove(*other)));
     assert_eq!(files, listed);
 }
 
 #[test]
+fn each_kernel_has_a_shader_or_a_reason() {
+    let wanted = kernels::ALL.iter().filter(|k| !k.contract.absent.iter().any(|a| a.backend == "wgpu"));
+    let wanted: BTreeSet<String> = wanted.map(|k| k.contract.kernel.to_owned()).collect();
+    assert_eq!(stems("shaders", ".wgsl"), wanted);
+}
+
+#[test]
 fn each_rule_is_one_file_and_one_line_of_the_list() {
     let listed: BTreeSet<String> = rules::FUSED.iter().map(|r| r.name.to_owned()).collect();
-    let mut files = stems("core/src/rules");
+    let mut files = stems("core/src/rules", ".rs");
     ["mod", "links", "single"].iter().for_each(|other| assert!(files.remove(*other)));
     assert_eq!(files, listed);
     for rule in rules::FUSED {
@@ -138,7 +145,13 @@ fn no_file_is_called_after_nothing() {
 
 #[test]
 fn unsafe_code_stands_only_at_the_edges() {
-    let allowed = ["backend-cpu/", "engine/src/gguf/host_bytes.rs"];
+    let allowed = [
+        "backend-cpu/",
+        "backend-wgpu/src/adapter.rs",
+        "backend-wgpu/src/cache.rs",
+        "backend-wgpu/src/pipelines.rs",
+        "engine/src/gguf/host_bytes.rs",
+    ];
     for (path, text) in sources() {
         let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
         let found = code

@@ -1,14 +1,27 @@
 //! Rotary embeddings. Angles are prepared by the host: a shader's own sine and cosine are too inexact.
 
+mod stored;
+
 use super::{Build, Launch, Variant};
 use weft_core::contract::{F32, I32, Port, Stride};
 use weft_core::kernels::rope::Angles;
 
 /// Variants of these kernels.
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant { name: "rows", port: rows_port, ..Variant::any("norm_rope", norm_rope_rows) },
+    Variant {
+        name: "rows",
+        port: rows_port,
+        ..Variant::any("norm_rope", |build| Ok(rows(norm_rope(build)?)))
+    },
     Variant::any("norm_rope", norm_rope),
-    Variant { name: "rows", port: rows_port, ..Variant::any("rope", rope_rows) },
+    Variant {
+        name: "rows",
+        port: stored::port,
+        symbols: stored::HEADS,
+        ..Variant::any("norm_rope_rows", stored::norm_rope_words)
+    },
+    Variant::any("norm_rope_rows", stored::norm_rope_rows),
+    Variant { name: "rows", port: rows_port, ..Variant::any("rope", |build| Ok(rows(rope(build)?))) },
     Variant::any("rope", rope),
 ];
 
@@ -31,21 +44,23 @@ fn rope(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     launches(build, |items, rows| (items * rows).div_ceil(256))
 }
 
-fn rope_rows(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    Ok(rope(build)?.into_iter().map(|launch| launch.flag("rows", true)).collect())
-}
-
 fn norm_rope(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let pairs = build.integer("dims")? / 2;
     if u64::from(pairs) > MOST_PAIRS {
         // A second launch would take the norm of what the first has turned.
         return Err(format!("it turns {pairs} pairs, one launch at most {MOST_PAIRS}"));
     }
-    launches(build, |items, rows| if items == 0 { 0 } else { rows })
+    launches(build, heads)
 }
 
-fn norm_rope_rows(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    Ok(norm_rope(build)?.into_iter().map(|launch| launch.flag("rows", true)).collect())
+/// The same launches where x and the weight lie in rows of words.
+fn rows(launches: Vec<Launch>) -> Vec<Launch> {
+    launches.into_iter().map(|launch| launch.flag("rows", true)).collect()
+}
+
+/// One workgroup a head.
+fn heads(items: u64, rows: u64) -> u64 {
+    if items == 0 { 0 } else { rows }
 }
 
 /// Launches of as many pairs as a table holds; the last one also passes the other dimensions through. `groups` counts
@@ -66,7 +81,7 @@ fn launches(build: &mut Build<'_>, groups: impl Fn(u64, u64) -> u64) -> Result<V
         let table = table(&angles, first as usize..(first + here) as usize, divided);
         let bytes = 4 * table.len() as u64;
         let with = |launch: Launch| {
-            let launch = launch.integer("first", first as u32).integer("pairs", here as u32);
+            let launch = launch.integer("first_pair", first as u32).integer("pairs", here as u32);
             launch.integer("rest", rest as u32).table(table.clone())
         };
         if divided && here > 0 {

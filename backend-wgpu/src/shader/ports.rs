@@ -116,6 +116,7 @@ pub(super) fn functions(port: &PortText, bindings: &[Binding]) -> Result<String,
     parts.push(format!("type_{}", port.dtype.name().to_lowercase()));
     if port.writes {
         parts.push(if atomic { "store_parts" } else { "store_words" }.to_owned());
+        parts.extend(port.dtype.is_quantised().then(|| "put_blocks".to_owned()));
         parts.push(format!("put_{}", port.dtype.name().to_lowercase()));
     }
     let mut text = String::new();

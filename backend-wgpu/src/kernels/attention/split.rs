@@ -11,6 +11,8 @@ const LEAST: u32 = 64;
 const ALIKE: u32 = 8;
 /// Query heads that a workgroup handles at once: their number, and the pitch of their weights.
 const HEADS: [(u32, u32); 4] = [(2, 2), (4, 4), (6, 8), (8, 8)];
+/// Lanes that share a key, where there are subgroups to add their sums.
+const SHARE: u32 = 4;
 /// Lanes of a workgroup.
 const LANES: u32 = 128;
 
@@ -26,8 +28,8 @@ pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let wanted = GROUPS / (groups * batches).max(1) / tokens.div_ceil(ALIKE).max(1);
     let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
     build.scratch = sums(build, chunks)?;
-    let subgroups = build.caps.subgroups.is_some();
-    let share = if subgroups { 4 } else { 1 };
+    let subgroups = build.caps.subgroups.is_some_and(|(least, _)| least >= SHARE);
+    let share = if subgroups { SHARE } else { 1 };
     let split = Launch::grid([chunks, groups * batches, tokens])
         .define("width", number(width))
         .integer("chunks", chunks)

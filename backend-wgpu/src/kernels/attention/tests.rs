@@ -41,16 +41,25 @@ fn forms_for_matrices_are_valid() {
                 .flag("direct", direct)
                 .define("width", number(width))
                 .define("segments_port", "5u");
-            let request =
-                Request { stem: "gated_attention", defines: &launch.defines, ports: &ports, scalars: &scalars, table: 0, limit: u64::MAX };
+            let request = Request {
+                stem: "gated_attention",
+                defines: &launch.defines,
+                ports: &ports,
+                scalars: &scalars,
+                table: 0,
+                limit: u64::MAX,
+            };
             let text = assemble(&request).expect("a text").text;
             if let Some(folder) = std::env::var_os("WEFT_SHADER_DUMP") {
                 let name = format!("matrix_{width}_{direct}_{gated}.wgsl");
                 std::fs::write(std::path::Path::new(&folder).join(name), &text).expect("it is written");
             }
-            let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
-            let mut validator =
-                naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
+            let module =
+                naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
+            let mut validator = naga::valid::Validator::new(
+                naga::valid::ValidationFlags::all(),
+                naga::valid::Capabilities::all(),
+            );
             validator
                 .subgroup_stages(naga::valid::ShaderStages::all())
                 .subgroup_operations(naga::valid::SubgroupOperationSet::all());

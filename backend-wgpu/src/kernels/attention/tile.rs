@@ -24,7 +24,8 @@ pub(super) fn launches(build: &mut Build<'_>, matrices: bool) -> Result<Vec<Laun
     let direct = chunks == 1;
     let mut tile = Launch::grid([tiles[0], tiles[1], chunks]);
     if matrices {
-        tile = matrix::definitions(width).into_iter().fold(tile, |tile, (name, text)| tile.define(name, text));
+        tile =
+            matrix::definitions(width).into_iter().fold(tile, |tile, (name, text)| tile.define(name, text));
     }
     let tile = tile
         .flag(if matrices { "matrix" } else { "tile" }, true)

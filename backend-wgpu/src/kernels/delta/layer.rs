@@ -1,10 +1,11 @@
 //! A whole gated delta net: the general form, and one for heads of whole lanes.
 
 use super::super::{Build, Launch, Variant};
-use super::{GROUP, invocations};
-use weft_core::contract::{Allowed, Port, Stride, Symbol};
+use super::heads::{SYMBOLS, step};
+use super::{GROUP, TEAM, invocations};
+use weft_core::contract::{Port, Stride};
 
-/// Heads of 64, 128 or 256 values in aligned rows.
+/// Heads of 32 to 256 values in aligned rows.
 ///
 /// A few tokens take two launches: the recurrence of some value channels a workgroup, which convolves for itself, and the
 /// gated norm with the history's tail. Many tokens are convolved in a launch of their own; what a chunk's triangular part
@@ -15,9 +16,7 @@ pub(super) const HEADS: Variant = Variant {
     name: "heads",
     exact: true,
     port,
-    symbols: &[
-        Symbol { name: "D", allowed: Allowed::OneOf(&[64, 128, 256]) },
-    ],
+    symbols: SYMBOLS,
     tolerance: None,
     runs_on: |_| true,
     build: heads,
@@ -37,8 +36,6 @@ fn port(port: Port) -> Port {
     }
 }
 
-/// Invocations of a workgroup of the form for heads.
-const TEAM: u32 = 128;
 /// Most tokens that are worth no chunks.
 const FEW: u32 = 16;
 /// Tokens of a chunk, as the shader has it.
@@ -53,27 +50,25 @@ fn heads(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let segments = build.shape("segments")?[1];
     let key_heads = build.integer("key_heads")?;
     let taps = has_four_taps(build)?;
-    let launch = |stage: &str, groups: &[u32]| {
-        let launch = Launch::flat(invocations(groups)?).define("stage", stage).define("dim", format!("{dim}u"));
+    let staged = |launch: Launch, stage: &str| {
+        let launch = launch.define("stage", stage).define("dim", format!("{dim}u"));
         let launch = if taps { launch.define("taps", 4) } else { launch };
         // One launch reports a wrong table: bindings are few.
-        Ok::<_, String>(launch.flag("silent", stage != "finish"))
+        launch.flag("silent", stage != "finish")
     };
+    let launch =
+        |stage: &str, groups: &[u32]| Ok::<_, String>(staged(Launch::flat(invocations(groups)?), stage));
     // Outputs lie in scratch memory head by head, behind the blocks of this many heads.
     let steps = |block: u32| {
-        // Two channels a team of lanes, which share a subgroup where it is wide enough.
-        let lanes = dim / 16;
-        let step = launch("step", &[dim / (2 * TEAM / lanes), heads, segments])?
-            .integer("o_block", block)
-            .define("lanes", format!("{lanes}u"))
-            .flag("subgroups", build.caps.subgroups.is_some_and(|(least, _)| least >= lanes));
+        let step = staged(step(build, dim, heads, segments)?, "step").integer("o_block", block);
         let tails = invocations(&[channels.div_ceil(TEAM), segments])?;
         let norms = invocations(&[heads, tokens])?.div_ceil(4);
         let groups = norms.checked_add(tails).ok_or("more than 2^32 workgroups")?;
         let finish = launch("finish", &[groups])?.integer("o_block", block);
         Ok::<_, String>((step, finish))
     };
-    if tokens <= FEW {
+    // With a segment a token, as when many sequences go on together, no segment is long.
+    if tokens <= FEW.max(segments) {
         let outputs = invocations(&[dim, heads, tokens])?;
         let (step, finish) = steps(0)?;
         build.scratch = u64::from(outputs) * 4;
@@ -102,7 +97,9 @@ fn heads(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 /// Value channels that a workgroup of the scan holds the state of.
 fn width(dim: u32, bytes: u32) -> u32 {
     // States of the channels, two intermediate products of a chunk, two matrices, and what the segment's table needs.
-    let fits = |width: &u32| width * (dim / 4 + 1 + CHUNK / 2) * 16 + 2 * CHUNK * (CHUNK / 4 + 1) * 16 + 512 <= bytes;
+    let fits = |width: &u32| {
+        width * (dim / 4 + 1 + CHUNK / 2) * 16 + 2 * CHUNK * (CHUNK / 4 + 1) * 16 + 512 <= bytes
+    };
     [16, 8].into_iter().find(fits).unwrap_or(4)
 }
 

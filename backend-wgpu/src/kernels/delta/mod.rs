@@ -1,5 +1,6 @@
 //! The gated delta net: convolution, recurrence, and their fused forms.
 
+mod heads;
 mod layer;
 
 use super::{Build, Launch, Variant};
@@ -8,7 +9,9 @@ use super::{Build, Launch, Variant};
 pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("ssm_conv", convolution),
     Variant::any("conv_history", history),
+    heads::PLAIN,
     Variant::any("gated_delta_net", recurrence),
+    heads::CORE,
     Variant::any("gdn_core", recurrence),
     layer::HEADS,
     Variant::any("gdn_layer", layer::any),
@@ -16,6 +19,9 @@ pub(super) const VARIANTS: &[Variant] = &[
 
 /// Invocations of a workgroup of the general forms.
 const GROUP: u32 = 256;
+
+/// Invocations of a workgroup of the forms for heads.
+const TEAM: u32 = 128;
 
 /// One invocation an element.
 fn convolution(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {

@@ -50,7 +50,8 @@ fn on(part: &Part, launch: Launch, experts: u32) -> Result<Launch, String> {
 pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let experts = build.shape("weight")?[2];
     let launch = |part: &Part| {
-        let all = u32::try_from(part.out.elements()).map_err(|_| "`out` has more than 2^32 elements".to_owned())?;
+        let all =
+            u32::try_from(part.out.elements()).map_err(|_| "`out` has more than 2^32 elements".to_owned())?;
         on(part, Launch::flat(all.div_ceil(256)).define("form", "any"), experts)
     };
     parts(build, 1)?.iter().map(launch).collect()
@@ -59,7 +60,7 @@ pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 /// Few columns: a team of threads some rows of the matrix chosen for one column.
 pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let (layout, [rows, chosen, tokens, _]) = (build.layout("weight")?, build.layout("out")?.shape);
-    let teams = Teams::new(build, &layout, rows, 1);
+    let teams = Teams::new(build, &layout, rows * chosen * tokens, 1);
     let experts = build.shape("weight")?[2];
     let launch = |part: &Part| {
         let groups = [limited(part.out.shape[0].div_ceil(teams.rows()))?, limited(chosen * tokens)?, 1];

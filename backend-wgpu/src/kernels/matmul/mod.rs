@@ -3,13 +3,13 @@
 mod id;
 mod ports;
 mod product;
+#[cfg(test)]
+mod tests;
 mod windows;
 
 use super::{Build, Launch, Variant};
 use crate::adapter::Caps;
-use ports::{
-    FEW, WHOLE, WHOLE_OF_EXPERTS, WHOLE_TURNS, WHOLE_TURNS_OF_EXPERTS, experts_port, has_matrices, product_port, rows_port,
-};
+use ports::{FEW, WHOLE, WHOLE_TURNS, has_matrices, product_port, rows_port};
 use weft_core::contract::{Port, Symbol, Tolerance};
 
 /// Variants of these kernels. Vectors stand before matrices: where both could, they read less.
@@ -19,8 +19,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     fast("mul_mat", "tile", rows_port, WHOLE, product::tiles),
     Variant::any("mul_mat", product::any),
     fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
-    on_matrices("mul_mat_id", experts_port, WHOLE_TURNS_OF_EXPERTS, id::matrices),
-    fast("mul_mat_id", "grouped", experts_port, WHOLE_OF_EXPERTS, id::tiles),
+    on_matrices("mul_mat_id", rows_port, WHOLE_TURNS, id::matrices),
+    fast("mul_mat_id", "grouped", rows_port, WHOLE, id::tiles),
     Variant::any("mul_mat_id", id::any),
 ];
 
@@ -40,7 +40,12 @@ const fn fast(
 }
 
 /// A variant that multiplies halves on matrix units.
-const fn on_matrices(stem: &'static str, port: PortOf, symbols: &'static [Symbol], build: BuildOf) -> Variant {
+const fn on_matrices(
+    stem: &'static str,
+    port: PortOf,
+    symbols: &'static [Symbol],
+    build: BuildOf,
+) -> Variant {
     let tolerance = Some(Tolerance::EIGHT_BIT);
     Variant { stem, name: "coop", exact: false, port, symbols, tolerance, runs_on: has_matrices, build }
 }

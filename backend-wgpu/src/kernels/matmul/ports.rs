@@ -15,14 +15,6 @@ pub(super) const FEW: &[Symbol] =
     &[WHOLE_ROWS, Symbol { name: "T", allowed: Allowed::Between(1, MOST_COLUMNS) }];
 /// Rows for matrix units.
 pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
-/// Experts that columns are sorted by, at most.
-const MOST_EXPERTS: u64 = 1024;
-const EXPERTS: Symbol = Symbol { name: "E", allowed: Allowed::Between(1, MOST_EXPERTS) };
-/// Rows of whole pieces of few experts.
-pub(super) const WHOLE_OF_EXPERTS: &[Symbol] = &[WHOLE_ROWS, EXPERTS];
-/// Rows for matrix units of few experts.
-pub(super) const WHOLE_TURNS_OF_EXPERTS: &[Symbol] =
-    &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }, EXPERTS];
 /// Columns that a product of vectors takes.
 const MOST_COLUMNS: u64 = 8;
 
@@ -45,15 +37,6 @@ pub(super) fn product_port(port: Port) -> Port {
     port
 }
 
-/// Experts that have a name, so that their number can be limited.
-pub(super) fn experts_port(port: Port) -> Port {
-    let mut port = rows_port(port);
-    if port.name == "weight" {
-        port.shape[2] = Extent::Named("E");
-    }
-    port
-}
-
 /// Whether a device runs products on matrix units: subgroups of 32 threads, and room for two tiles of halves.
 pub(super) fn has_matrices(caps: &Caps) -> bool {
     caps.matrices
@@ -66,7 +49,7 @@ pub(super) fn has_matrices(caps: &Caps) -> bool {
 const MATRIX_BYTES: u32 = 2 * 128 * 18 * 8 + 8 * 256 * 4;
 
 /// Vectors of four values in a run of a unit.
-const fn quads(dtype: DType) -> u64 {
+pub(super) const fn quads(dtype: DType) -> u64 {
     match dtype {
         DType::F32 => 1,
         DType::F16 | DType::BF16 => 2,
@@ -148,6 +131,9 @@ impl Teams {
             .define("teams", format!("{}u", self.teams))
             .define("rows", format!("{}u", self.rows))
             .define("columns", format!("{columns}u"))
+            .flag("columns2", columns >= 2)
+            .flag("columns4", columns >= 4)
+            .flag("columns8", columns >= 8)
             .flag("rows4", self.rows >= 4)
             .flag("rows8", self.rows >= 8)
             .flag("subgroups", self.subgroups)
@@ -164,5 +150,8 @@ pub(super) const MATRIX_TILE: u64 = 128;
 /// # Errors
 /// More than one dimension takes.
 pub(super) fn limited(groups: u64) -> Result<u32, String> {
-    u32::try_from(groups).ok().filter(|n| *n <= MOST_GROUPS).ok_or_else(|| format!("{groups} workgroups in one dimension"))
+    u32::try_from(groups)
+        .ok()
+        .filter(|n| *n <= MOST_GROUPS)
+        .ok_or_else(|| format!("{groups} workgroups in one dimension"))
 }

@@ -48,7 +48,8 @@ fn parts(build: &Build<'_>, block: u64) -> Result<Vec<Part>, String> {
 /// One invocation an element.
 pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let launch = |part: &Part| {
-        let all = u32::try_from(part.out.elements()).map_err(|_| "`out` has more than 2^32 elements".to_owned())?;
+        let all =
+            u32::try_from(part.out.elements()).map_err(|_| "`out` has more than 2^32 elements".to_owned())?;
         Ok(part.launch(Launch::flat(all.div_ceil(256))).define("form", "any"))
     };
     parts(build, 1)?.iter().map(launch).collect()

@@ -26,8 +26,9 @@ fn span(build: &Build<'_>, weight: &Layout) -> Option<u64> {
         None => weight.range().map(|range| range.end - range.start),
         Some(rows) => {
             let (packed, _) = rows.translate(weight)?;
-            let steps = (1..4).map(|dim| packed.shape[dim].saturating_sub(1).saturating_mul(packed.strides[dim]));
-            steps.fold(Some(rows.pitch()), |sum, step| sum?.checked_add(step))
+            let mut steps =
+                (1..4).map(|dim| packed.shape[dim].saturating_sub(1).saturating_mul(packed.strides[dim]));
+            steps.try_fold(rows.pitch(), u64::checked_add)
         }
     }
 }
