@@ -7,9 +7,9 @@ use crate::{dispatch, mul_mat, mul_mat_id};
 use std::sync::Arc;
 use weft_core::backend::{Backend, Offer};
 use weft_core::contract::draw::{Case, Draft};
-use weft_core::contract::{ANY_WEIGHT, Constants, Extent};
+use weft_core::contract::{ANY_WEIGHT, Constants};
 use weft_core::graph::{DType, Layout};
-use weft_tests::{Random, compare, devices};
+use weft_tests::{Random, devices};
 use weft_wgpu::{Bounds, Options, Wgpu};
 
 /// Packed operands of a product: values of a row, rows, tokens; experts and experts chosen, which are 1 without a choice.

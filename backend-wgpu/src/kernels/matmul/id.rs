@@ -17,10 +17,10 @@ struct Part {
 fn parts(build: &Build<'_>, block: u64) -> Result<Vec<Part>, String> {
     let (weight, out) = (build.layout("weight")?, build.layout("out")?);
     let all = 0..weight.shape[2];
-    if fits(build, &weight) || weight.is_empty() || out.is_empty() {
+    if fits(build, "weight", &weight) || weight.is_empty() || out.is_empty() {
         return Ok(vec![Part { weight, out, experts: all }]);
     }
-    if fits(build, &slice(&weight, 2, &(0..1))) {
+    if fits(build, "weight", &slice(&weight, 2, &(0..1))) {
         let part = |experts: Range<u64>| Part { weight: slice(&weight, 2, &experts), out, experts };
         return Ok(windows(build, &weight, 2, 1)?.into_iter().map(part).collect());
     }

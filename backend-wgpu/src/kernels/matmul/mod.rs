@@ -1,6 +1,7 @@
 //! Products with weights of every type.
 
 mod id;
+mod joined;
 mod ports;
 mod product;
 #[cfg(test)]
@@ -18,6 +19,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     on_matrices("mul_mat", product_port, WHOLE_TURNS, product::matrices),
     fast("mul_mat", "tile", rows_port, WHOLE, product::tiles),
     Variant::any("mul_mat", product::any),
+    fast("mul_mats", "vec", joined::port, FEW, joined::several),
+    fast("mul_mat_swiglu", "vec", joined::port, FEW, joined::gated),
     fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
     on_matrices("mul_mat_id", rows_port, WHOLE_TURNS, id::matrices),
     fast("mul_mat_id", "grouped", rows_port, WHOLE, id::tiles),

@@ -22,7 +22,7 @@ impl Part {
 /// The dispatch in parts whose weights one binding holds. Parts begin at multiples of `block` rows.
 fn parts(build: &Build<'_>, block: u64) -> Result<Vec<Part>, String> {
     let whole = Part { weight: build.layout("weight")?, x: build.layout("x")?, out: build.layout("out")? };
-    if fits(build, &whole.weight) || whole.out.is_empty() {
+    if fits(build, "weight", &whole.weight) || whole.out.is_empty() {
         return Ok(vec![whole]);
     }
     let mut all = Vec::new();

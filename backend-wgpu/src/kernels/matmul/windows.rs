@@ -16,13 +16,13 @@ pub(super) fn slice(layout: &Layout, dim: usize, range: &Range<u64>) -> Layout {
 }
 
 /// Whether one binding holds a weight.
-pub(super) fn fits(build: &Build<'_>, weight: &Layout) -> bool {
-    span(build, weight).is_some_and(|bytes| bytes + SLACK <= build.caps.binding)
+pub(super) fn fits(build: &Build<'_>, port: &str, weight: &Layout) -> bool {
+    span(build, port, weight).is_some_and(|bytes| bytes + SLACK <= build.caps.binding)
 }
 
 /// Bytes from the first to the last of a weight in its buffer.
-fn span(build: &Build<'_>, weight: &Layout) -> Option<u64> {
-    match build.packing("weight") {
+fn span(build: &Build<'_>, port: &str, weight: &Layout) -> Option<u64> {
+    match build.packing(port) {
         None => weight.range().map(|range| range.end - range.start),
         Some(rows) => {
             let (packed, _) = rows.translate(weight)?;
@@ -44,7 +44,7 @@ pub(super) fn windows(
     block: u64,
 ) -> Result<Vec<Range<u64>>, String> {
     let extent = weight.shape[dim];
-    let holds = |count: u64| fits(build, &slice(weight, dim, &(0..count.min(extent))));
+    let holds = |count: u64| fits(build, "weight", &slice(weight, dim, &(0..count.min(extent))));
     if holds(extent) {
         return Ok(std::iter::once(0..extent).collect());
     }
