@@ -56,7 +56,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   // In place: an invocation writes only what it alone reads.
   for (var k = lane; k < width; k += 256u) {
     let at = i + vec4<u32>(k, 0u, 0u, 0u);
-    out_put(at, x_at(at) * factor * weight_at(vec4<u32>(k, 0u, 0u, 0u)) * gate_value(p.act, gate_at(at)));
+    out_put(at, x_at(at) * factor * weight_at(vec4<u32>(k, 0u, 0u, 0u)) * opening(p.act, gate_at(at)));
   }
 }
 //#end

@@ -39,11 +39,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let row = first + team * $rows;
     let out = (p.out.offset + c * p.out.stride.y) / 4u + row;
     for (var r = 0u; r < min($rows, 4u); r++) {
-      if (row + r < rows) { $out[out + r] = gate_value(p.kind, opened.a[r]) * sum.a[r]; }
+      if (row + r < rows) { $out[out + r] = opening(p.kind, opened.a[r]) * sum.a[r]; }
     }
 //#if rows8
     for (var r = 0u; r < 4u; r++) {
-      if (row + 4u + r < rows) { $out[out + 4u + r] = gate_value(p.kind, opened.b[r]) * sum.b[r]; }
+      if (row + 4u + r < rows) { $out[out + 4u + r] = opening(p.kind, opened.b[r]) * sum.b[r]; }
     }
 //#end
   }

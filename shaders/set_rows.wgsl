@@ -1,7 +1,7 @@
 // Rows written at given indices, a workgroup a row. An index of -1 drops its row; of two rows for one place the later wins.
 //#include grid
-//#port rows any
-//#fault
+const LANES: u32 = $lanes;
+//#include row_place
 //#if rows_of_words
 //#port x f32
 //#port out u32
@@ -10,32 +10,14 @@
 //#port x any
 //#port out any
 //#end
-const LANES: u32 = $lanes;
-var<workgroup> hidden: atomic<u32>;
-fn index_at(i: vec4<u32>) -> i32 {
-  return rows_int(vec4<u32>(i.y, i.z % p.rows.shape.y, i.w % p.rows.shape.z, 0u));
-}
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
   let row = flat(group, groups);
   let count = rows(p.x.shape);
   let i = unflat_row(min(row, count - 1u), p.x.shape);
-  let index = index_at(i);
-  if (lane == 0u) { atomicStore(&hidden, 0u); }
-  workgroupBarrier();
-  for (var t = i.y + 1u + lane; t < p.x.shape.y; t += LANES) {
-    if (index_at(vec4<u32>(0u, t, i.zw)) == index) { atomicStore(&hidden, 1u); }
-  }
-  workgroupBarrier();
-  if (row >= count || index == -1) { return; }
-  if (index < 0 || u32(index) >= p.extent) {
-    if (lane == 0u) { fault($rows_port, index, p.extent); }
-    return;
-  }
-  // This launch may see a part of the rows alone.
-  let place = u32(index) - p.first;
-  if (atomicLoad(&hidden) != 0u || place >= p.out.shape.y) { return; }
+  let place = place_of(i, p.x.shape.y, lane);
+  if (row >= count || place >= p.out.shape.y) { return; }
 //#if rows_of_words
   let source = (p.x.offset + dot(i.yzw, p.x.stride.yzw)) / 4u;
   let result = (p.out.offset + dot(vec3<u32>(place, i.zw), p.out.stride.yzw)) / 4u;

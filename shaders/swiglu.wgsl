@@ -27,6 +27,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 //#else
   if (n >= elements(p.out.shape)) { return; }
   let i = unflat(n, p.out.shape);
-  out_put(i, gate_value(p.kind, gate_at(i)) * up_at(i));
+  out_put(i, opening(p.kind, gate_at(i)) * up_at(i));
 //#end
 }

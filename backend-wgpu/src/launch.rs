@@ -85,7 +85,7 @@ fn one(
         .collect();
     let texts: Vec<PortText> = ports.iter().map(|port| port.text.clone()).collect();
     let table = launch.table.len() / 4;
-    let request = Request { stem: dispatch.kernel, defines: &defines, ports: &texts, scalars: &scalars, table, limit };
+    let request = Request { stem: launch.stem.unwrap_or(dispatch.kernel), defines: &defines, ports: &texts, scalars: &scalars, table, limit };
     let assembled = assemble(&request)?;
     // Where each binding begins, to which offsets of ports are relative.
     let mut starts = vec![0; ports.len()];
@@ -130,6 +130,10 @@ fn ports(dispatch: &Dispatch, launch: &Launch, regions: &[Option<Region>]) -> Re
     let mut ports: Vec<Port> = Vec::new();
     for (number, (binding, region)) in dispatch.bindings.iter().zip(regions).enumerate() {
         let (Some(binding), Some(region)) = (binding, region) else { continue };
+        let alias = launch.names.iter().find(|(port, _)| *port == binding.port).map(|(_, alias)| *alias);
+        if alias.is_none() && !launch.names.is_empty() {
+            continue;
+        }
         let other = launch.layouts.iter().find(|(port, _)| *port == binding.port).map(|(_, layout)| *layout);
         let mut layout = other.unwrap_or(binding.tensor.layout);
         let mut blocks = (0, 0);
@@ -151,7 +155,7 @@ fn ports(dispatch: &Dispatch, launch: &Launch, regions: &[Option<Region>]) -> Re
             && (0..4).all(|dim| layout.shape[dim] <= 1 || layout.strides[dim].is_multiple_of(4));
         ports.push(Port {
             text: PortText {
-                name: binding.port,
+                name: alias.unwrap_or(binding.port),
                 number: number as u32,
                 dtype: layout.dtype,
                 writes: binding.access.writes(),

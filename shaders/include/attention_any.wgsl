@@ -101,7 +101,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let at = vec4<u32>(column, i.y, i.z, i.w);
   var result = select(sum / total, 0.0, total == 0.0);
 //#if has_gate
-  result *= gate_value(p.act, gate_at(at));
+  result *= opening(p.act, gate_at(at));
 //#end
   out_put(at, result);
 }

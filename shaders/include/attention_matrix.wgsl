@@ -9,21 +9,23 @@ const KEYS = 32u;
 const PITCH = QUADS + 2u;
 const Q_PITCH = QUADS / 2u + 2u;
 const SCORES = 36u;
-const WEIGHTS = 40u;
+const WEIGHTS = 10u;
 // A maximum may be exceeded by this much before results are rescaled: weights stay far below the largest half.
 const SLACK = 8.0;
-// Half of the queries' columns, then the other half, then the keys of a block, then its values.
-var<workgroup> stage: array<vec4<f16>, 64u * Q_PITCH>;
-// Scores; also 16 x 16 squares of results, one for each subgroup.
-var<workgroup> scores: array<f32, 64u * SCORES>;
-var<workgroup> weights: array<f16, 64u * WEIGHTS>;
+// Matrices must lie at multiples of 16 bytes. Drivers put variables one behind the other, in either order, aligned only as
+// their types ask: so each is a multiple of 16 bytes long.
+// Whether a row's maximum grew (1), and there are results to rescale (2): the first of four.
+var<workgroup> grows: vec4<u32>;
+// Cells of a block whose value holds something that is no finite number: the first of four.
+var<workgroup> spoilt: array<atomic<u32>, 4>;
 // What older sums of a row shrink by, in the end its sum of weights.
 var<workgroup> shrinks: array<f32, 64>;
 var<workgroup> held: array<u32, 64>;
-// Whether a row's maximum grew (1), and there are results to rescale (2).
-var<workgroup> grows: u32;
-// Cells of a block whose value holds something that is no finite number.
-var<workgroup> spoilt: atomic<u32>;
+// Half of the queries' columns, then the other half, then the keys of a block, then its values.
+var<workgroup> stage: array<vec4<f16>, 64u * Q_PITCH>;
+var<workgroup> weights: array<vec4<f16>, 64u * WEIGHTS>;
+// Scores; also 16 x 16 squares of results, one for each subgroup.
+var<workgroup> scores: array<f32, 64u * SCORES>;
 fn is_finite(v: vec4<f16>) -> bool { return all(abs(v) <= vec4<f16>(65504.0h)); }
 // Half of the columns of all queries.
 fn stage_queries(half: u32, lane: u32, group: vec3<u32>) {
@@ -42,11 +44,12 @@ fn scale_square(square: u32, row0: u32, inside: u32) {
 // Keeps a square of results, eight columns a lane.
 fn keep_square(square: u32, row0: u32, column: u32, inside: u32, group: vec3<u32>) {
   let r = row0 + inside / 2u;
-  if (held[r] == 0u) { return; }
-  for (var j = 0u; j < 2u; j++) {
-    let at = square + inside * 8u + j * 4u;
-    let sums = vec4<f32>(scores[at], scores[at + 1u], scores[at + 2u], scores[at + 3u]);
-    keep(row_of(r, group), group.z, column / 4u + inside % 2u * 2u + j, sums, shrinks[r]);
+  if (held[r] != 0u) {
+    for (var j = 0u; j < 2u; j++) {
+      let at = square + inside * 8u + j * 4u;
+      let sums = vec4<f32>(scores[at], scores[at + 1u], scores[at + 2u], scores[at + 3u]);
+      keep(row_of(r, group), group.z, column / 4u + inside % 2u * 2u + j, sums, shrinks[r]);
+    }
   }
 }
 @compute @workgroup_size(256)
@@ -99,8 +102,8 @@ $load_queries
         stage[i / QUADS * PITCH + i % QUADS] = $k[at / 8u + i % QUADS];
       }
       if (lane == 0u) {
-        grows = 0u;
-        atomicStore(&spoilt, 0u);
+        grows.x = 0u;
+        atomicStore(&spoilt[0], 0u);
       }
       workgroupBarrier();
       {
@@ -118,7 +121,7 @@ $multiply_keys
           // A product of weight 0 must stay 0 for rows that do not see the cell.
           if (!is_finite(v)) {
             v = vec4<f16>();
-            atomicOr(&spoilt, 1u << (i / QUADS));
+            atomicOr(&spoilt[0], 1u << (i / QUADS));
           }
         }
         stage[i / QUADS * PITCH + i % QUADS] = v;
@@ -133,8 +136,8 @@ $multiply_keys
       peak = higher(peak, subgroupShuffleXor(peak, 1u));
       peak = higher(peak, subgroupShuffleXor(peak, 2u));
       // The first results of all rows are zero: they need not be rescaled.
-      if (peak > most + SLACK || is_nan(peak)) { grows = select(2u, 1u, fresh); }
-      let growth = workgroupUniformLoad(&grows);
+      if (peak > most + SLACK || is_nan(peak)) { grows.x = select(2u, 1u, fresh); }
+      let growth = workgroupUniformLoad(&grows).x;
       if (growth != 0u) {
         let next = higher(most, peak);
         let shrink = shrunk(most, next);
@@ -146,22 +149,26 @@ $rescale
         }
       }
       fresh = false;
-      for (var j = 0u; j < 8u; j++) {
-        let share = f16(select(0.0, weight(own[j] - most), cell0 + j < seen));
-        weights[row * WEIGHTS + part * 8u + j] = share;
-        total += f32(share);
+      for (var j = 0u; j < 2u; j++) {
+        var shares: vec4<f16>;
+        for (var i = 0u; i < 4u; i++) {
+          let share = f16(select(0.0, weight(own[j * 4u + i] - most), cell0 + j * 4u + i < seen));
+          shares[i] = share;
+          total += f32(share);
+        }
+        weights[row * WEIGHTS + part * 2u + j] = shares;
       }
       workgroupBarrier();
-      let bad = (atomicLoad(&spoilt) >> (part * 8u)) & 255u;
-      if (bad != 0u) {
-        for (var j = 0u; j < 8u; j++) {
-          if (((bad >> j) & 1u) == 1u && cell0 + j < seen) { total = bitcast<f32>(0x7fc00000u | bad); }
-        }
-      }
       {
         let weight_row = row0 * WEIGHTS;
         let column = side * (QUADS / 2u);
 $multiply_values
+      }
+      let bad = (atomicLoad(&spoilt[0]) >> (part * 8u)) & 255u;
+      if (bad != 0u) {
+        for (var j = 0u; j < 8u; j++) {
+          if (((bad >> j) & 1u) == 1u && cell0 + j < seen) { total = bitcast<f32>(0x7fc00000u | bad); }
+        }
       }
     }
   }

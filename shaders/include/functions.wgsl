@@ -5,9 +5,9 @@ fn sigmoid(x: f32) -> f32 {
   return select(y, x, is_nan(x));
 }
 // 0 silu, 1 sigmoid: the function of a gate.
-fn gate_value(kind: u32, x: f32) -> f32 { return select(sigmoid(x), x * sigmoid(x), kind == 0u); }
+fn opening(kind: u32, x: f32) -> f32 { return select(sigmoid(x), x * sigmoid(x), kind == 0u); }
 fn gate_values(kind: u32, x: vec4<f32>) -> vec4<f32> {
-  return vec4<f32>(gate_value(kind, x.x), gate_value(kind, x.y), gate_value(kind, x.z), gate_value(kind, x.w));
+  return vec4<f32>(opening(kind, x.x), opening(kind, x.y), opening(kind, x.z), opening(kind, x.w));
 }
 fn log1p_small(y: f32) -> f32 {
   // ln(1 + y) without cancellation: the rounding of 1 + y is divided out.

@@ -136,7 +136,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let factor = inverseSqrt(group_sum(sum, lane) / f32(dim) + p.eps);
   for (var j = lane; j < dim; j += 256u) {
     let at = vec4<u32>(j, head, t, 0u);
-    let gate = gate_value(p.act, z_at(at));
+    let gate = opening(p.act, z_at(at));
     out_put(at, $scratch[start + j] * factor * weight_at(vec4<u32>(j, 0u, 0u, 0u)) * gate);
   }
 }

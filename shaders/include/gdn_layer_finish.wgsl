@@ -44,7 +44,7 @@ fn norm(first: u32, lane: u32) {
   let out = (p.out.offset + head * p.out.stride.y + t * p.out.stride.z) / 4u;
   for (var i = 0u; i < DIM / 32u; i++) {
     let j = part + 32u * i;
-    $out[out + j] = o[i] * factor * $weight[p.weight.offset / 4u + j] * gate_value(p.act, $z[z + j]);
+    $out[out + j] = o[i] * factor * $weight[p.weight.offset / 4u + j] * opening(p.act, $z[z + j]);
   }
 }
 fn tail(n: u32, lane: u32) {

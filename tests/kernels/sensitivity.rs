@@ -33,7 +33,7 @@ fn benches(subject: &'static Subject, count: u64) -> impl Iterator<Item = (Bench
 fn a_kernel_that_does_nothing_is_noticed() {
     for subject in SUBJECTS {
         let mut tried = 0;
-        for (bench, _) in benches(subject, 30) {
+        for (bench, _) in benches(subject, 100) {
             let tolerance = reference(subject).contract.tolerance;
             assert!(bench.compare(&bench.storages, tolerance).is_err(), "{}", subject.kernel);
             tried += 1;

@@ -97,7 +97,7 @@ fn case(contract: &'static Contract, row: &Row, form: &Form) -> Case {
     Case { draft, operands, homes, constants }
 }
 
-/// Runs both kernels on a row, in every variant that admits it. Gives how many did.
+/// Runs both kernels on a row, in every variant of every backend that admits it. Gives how many of the CPU did.
 fn check(row: &Row, form: &Form) -> usize {
     let mut checked = 0;
     for subject in SUBJECTS.iter().filter(|s| ["gated_delta_net", "gdn_core"].contains(&s.kernel)) {
@@ -111,7 +111,7 @@ fn check(row: &Row, form: &Form) -> usize {
                 let mut random = Random::named(&place, crate::check::seed());
                 let bench = Bench::new(subject, case, &mut random).expect("sane data");
                 check_case(&machines::running(machine.backend.name(), offer), offer, &bench, &place);
-                checked += 1;
+                checked += usize::from(machine.backend.name() == "cpu");
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::check::draw_case;
 use crate::data::Bench;
 use crate::subject::Subject;
-use crate::{dispatch, get_rows, set_rows};
+use crate::{dispatch, get_rows, norm_rope_rows, rope, set_rows};
 use weft_core::backend::Backend;
 use weft_core::contract::draw::{Draft, Source, Wish};
 use weft_core::graph::Layout;
@@ -11,7 +11,7 @@ use weft_tests::{Random, devices};
 use weft_wgpu::{Bounds, Options};
 
 /// Bytes of a binding.
-const BINDING: u64 = 16 << 10;
+const BINDING: u64 = 32 << 10;
 /// Cases of each variant.
 const CASES: usize = 20;
 
@@ -63,4 +63,13 @@ fn rows_are_read_from_parts_of_a_table() {
 fn rows_are_written_into_parts_of_a_table() {
     let complete = |draft: &mut Draft, _: &mut Source<'_>| draft.set_open("out", 1, 700);
     check(&Subject { complete, values: set_rows::SUBJECT.values, ..Subject::new("set_rows") }, "out");
+}
+
+#[test]
+fn heads_are_written_into_parts_of_a_cache() {
+    let complete = |draft: &mut Draft, source: &mut Source<'_>| {
+        rope::complete(draft, source);
+        draft.set_open("out", 1, 700);
+    };
+    check(&Subject { complete, values: norm_rope_rows::SUBJECT.values, ..Subject::new("norm_rope_rows") }, "out");
 }

@@ -121,6 +121,10 @@ pub(crate) struct Launch {
     pub table: Vec<u32>,
     /// Workgroups.
     pub groups: [u32; 3],
+    /// The shader, where it is not the dispatch's kernel.
+    pub stem: Option<&'static str>,
+    /// Ports that take part, each with the name by which the shader knows it; none where all do, by their own.
+    pub names: Vec<(&'static str, &'static str)>,
     /// Layouts that stand for those of the dispatch: windows of large tensors.
     pub layouts: Vec<(&'static str, Layout)>,
 }
@@ -156,6 +160,13 @@ impl Launch {
     /// With a table in the parameter block; its length is a multiple of four words.
     pub(crate) fn table(mut self, words: Vec<u32>) -> Self {
         self.table = words;
+        self
+    }
+
+    /// With the shader of another kernel, for these ports by the names that it gives them.
+    pub(crate) fn shader(mut self, stem: &'static str, names: Vec<(&'static str, &'static str)>) -> Self {
+        self.stem = Some(stem);
+        self.names = names;
         self
     }
 

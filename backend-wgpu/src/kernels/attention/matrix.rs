@@ -26,8 +26,8 @@ pub(super) fn definitions(width: u32) -> [(&'static str, String); 6] {
         let at = i * WORDS;
         let _ = writeln!(
             multiply_keys,
-            "        let n{i} = key_row + {at}u;\n        c = coopMultiplyAdd(q{i}, \
-             coopLoad<coop_mat16x16<f16, B>>(&stage[n{i}], pitch), c);"
+            "        let n{i} = key_row + {at}u;\n        let m{i} = coopLoad<coop_mat16x16<f16, B>>(&stage[n{i}], \
+             pitch);\n        c = coopMultiplyAdd(q{i}, m{i}, c);"
         );
     }
     let mut rescale = String::new();
@@ -49,18 +49,19 @@ pub(super) fn definitions(width: u32) -> [(&'static str, String); 6] {
     }
     let mut multiply_values = String::new();
     for k in 0..2 {
-        let key = k * SIDE;
+        let (key, at) = (k * SIDE, k * WORDS);
         let _ = writeln!(
             multiply_values,
-            "        let w{k} = weight_row + {key}u;\n        let p{k} = coopLoadT<coop_mat16x16<f16, A>>(&weights[w{k}], \
+            "        let w{k} = weight_row + {at}u;\n        let p{k} = coopLoadT<coop_mat16x16<f16, A>>(&weights[w{k}], \
              weight_pitch);"
         );
         for i in 0..results {
             let at = i * WORDS;
             let _ = writeln!(
                 multiply_values,
-                "        let v{k}x{i} = {key}u * PITCH + column + {at}u;\n        o{i} = coopMultiplyAdd(p{k}, \
-                 coopLoadT<coop_mat16x16<f16, B>>(&stage[v{k}x{i}], pitch), o{i});"
+                "        let v{k}x{i} = {key}u * PITCH + column + {at}u;\n        let m{k}x{i} = \
+                 coopLoadT<coop_mat16x16<f16, B>>(&stage[v{k}x{i}], pitch);\n        \
+                 o{i} = coopMultiplyAdd(p{k}, m{k}x{i}, o{i});"
             );
         }
     }

@@ -1,6 +1,6 @@
 //! `mul_mat_id`.
 
-use super::ports::{MATRIX_TILE, TILE, Teams, limited, weight};
+use super::ports::{MATRIX_TILE, TILE, Teams, is_wide, limited, weight};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
 use std::ops::Range;
@@ -60,12 +60,13 @@ pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 /// Few columns: a team of threads some rows of the matrix chosen for one column.
 pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let (layout, [rows, chosen, tokens, _]) = (build.layout("weight")?, build.layout("out")?.shape);
-    let teams = Teams::new(build, &layout, rows * chosen * tokens, 1);
+    let teams =
+        Teams::new(build, &layout, rows * chosen * tokens, 1).if_wide(is_wide(build, "weight", &layout));
     let experts = build.shape("weight")?[2];
     let launch = |part: &Part| {
         let groups = [limited(part.out.shape[0].div_ceil(teams.rows()))?, limited(chosen * tokens)?, 1];
         let launch = teams.define(on(part, Launch::grid(groups).define("form", "vec"), experts)?, 1);
-        Ok(weight(launch, build, "weight", &part.weight))
+        Ok(weight(launch, build, "weight", "weight", &part.weight))
     };
     parts(build, teams.rows())?.iter().map(launch).collect()
 }
@@ -102,7 +103,7 @@ fn in_tiles(build: &mut Build<'_>, form: &str, tile: u64) -> Result<Vec<Launch>,
     let launch = |part: &Part| {
         let groups = [limited(most)?, limited(part.out.shape[0].div_ceil(tile))?, 1];
         let launch = on(part, Launch::grid(groups).define("form", form).flag("chosen", true), experts)?;
-        Ok(weight(launch.integer("list", list), build, "weight", &part.weight))
+        Ok(weight(launch.integer("list", list), build, "weight", "weight", &part.weight))
     };
     let products: Vec<Launch> = parts.iter().map(launch).collect::<Result<_, String>>()?;
     Ok(std::iter::once(sort).chain(products).collect())

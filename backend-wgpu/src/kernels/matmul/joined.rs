@@ -1,13 +1,13 @@
-//! `mul_mats` and `mul_mat_swiglu`: products of several weights with the same few columns, in one launch. For many columns the
+//! `mul_mats` and `mul_mat_swiglu`: products of several weights with the same column, in one launch. For more columns the
 //! parts are as good alone.
 
-use super::ports::{Teams, rows_port, weight};
+use super::ports::{Teams, is_wide, rows_port, weight};
 use super::windows::fits;
 use crate::kernels::{Build, Launch};
 use weft_core::contract::{ANY_WEIGHT, Port};
 use weft_core::graph::Layout;
 
-/// Ports of a product of few columns, weights by their types.
+/// Ports of a product of one column, weights by their types.
 pub(super) fn port(port: Port) -> Port {
     if port.dtypes == ANY_WEIGHT { port.packed_rows() } else { rows_port(if is_result(&port) { out(port) } else { port }) }
 }
@@ -25,31 +25,58 @@ fn whole(build: &Build<'_>, port: &str, layout: Layout) -> Result<Layout, String
     if fits(build, port, &layout) { Ok(layout) } else { Err(format!("one binding does not hold `{port}`")) }
 }
 
-/// Several weights, each with workgroups of its own.
+/// Names of weights and results, in order.
+const NAMES: [(&str, &str); 4] = [("w0", "out0"), ("w1", "out1"), ("w2", "out2"), ("w3", "out3")];
+
+/// A weight of a dispatch, with its result.
+struct One {
+    port: &'static str,
+    result: &'static str,
+    layout: Layout,
+    rows: u64,
+}
+
+/// Weights of one type share a launch, each with workgroups of its own: a shader for each mixture of types would be one
+/// for each file.
 pub(super) fn several(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    let [_, columns, ..] = build.shape("x")?;
-    let columns = columns.next_power_of_two();
-    let mut weights = Vec::new();
-    for (port, result) in [("w0", "out0"), ("w1", "out1"), ("w2", "out2"), ("w3", "out3")] {
+    let mut groups: Vec<Vec<One>> = Vec::new();
+    for (port, result) in NAMES {
         let Some(layout) = build.maybe(port) else { continue };
-        weights.push((port, whole(build, port, layout)?, u64::from(build.shape(result)?[0])));
+        let one = One { port, result, layout: whole(build, port, layout)?, rows: u64::from(build.shape(result)?[0]) };
+        let like = |other: &One| other.layout.dtype == layout.dtype && is_wide(build, other.port, &other.layout) == is_wide(build, port, &layout);
+        match groups.iter_mut().find(|group| group.first().is_some_and(like)) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
     }
-    let most = weights.iter().max_by_key(|(_, _, rows)| *rows).ok_or("no weights")?;
-    let teams = Teams::new(build, &most.1, most.2, columns);
-    let groups: u64 = weights.iter().map(|(_, _, rows)| rows.div_ceil(teams.rows())).sum();
-    let groups = u32::try_from(groups).map_err(|e| e.to_string())?;
-    let launch = teams.define(Launch::flat(groups), columns);
-    Ok(vec![weights.iter().fold(launch, |launch, (port, layout, _)| weight(launch, build, port, layout))])
+    groups.iter().map(|group| together(build, group)).collect()
+}
+
+fn together(build: &Build<'_>, group: &[One]) -> Result<Launch, String> {
+    let most = group.iter().max_by_key(|one| one.rows).ok_or("no weights")?;
+    let teams = Teams::new(build, &most.layout, most.rows, 1);
+    let groups: u64 = group.iter().map(|one| one.rows.div_ceil(teams.rows())).sum();
+    let launch = teams.define(Launch::flat(u32::try_from(groups).map_err(|e| e.to_string())?), 1);
+    if let [one] = group {
+        let names = vec![("x", "x"), (one.port, "weight"), (one.result, "out")];
+        return Ok(weight(launch.define("form", "vec").shader("mul_mat", names), build, one.port, "weight", &one.layout));
+    }
+    let mut names = vec![("x", "x")];
+    let mut launch = launch;
+    for (one, (port, result)) in group.iter().zip(NAMES) {
+        names.extend([(one.port, port), (one.result, result)]);
+        launch = weight(launch, build, one.port, port, &one.layout);
+    }
+    Ok(launch.shader("mul_mats", names))
 }
 
 /// A gate and what it opens for.
 pub(super) fn gated(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    let [rows, columns, ..] = build.shape("out")?;
-    let columns = columns.next_power_of_two();
+    let [rows, ..] = build.shape("out")?;
     let (gate, up) = (build.layout("gate")?, build.layout("up")?);
     let (gate, up) = (whole(build, "gate", gate)?, whole(build, "up", up)?);
-    let teams = Teams::new(build, &gate, u64::from(rows), columns);
+    let teams = Teams::new(build, &gate, u64::from(rows), 1);
     let groups = u32::try_from(u64::from(rows).div_ceil(teams.rows())).map_err(|e| e.to_string())?;
-    let launch = teams.define(Launch::flat(groups), columns);
-    Ok(vec![weight(weight(launch, build, "gate", &gate), build, "up", &up)])
+    let launch = teams.define(Launch::flat(groups), 1);
+    Ok(vec![weight(weight(launch, build, "gate", "gate", &gate), build, "up", "up", &up)])
 }

@@ -10,7 +10,7 @@ mod windows;
 
 use super::{Build, Launch, Variant};
 use crate::adapter::Caps;
-use ports::{FEW, WHOLE, WHOLE_TURNS, has_matrices, product_port, rows_port};
+use ports::{FEW, ONE, WHOLE, WHOLE_TURNS, has_matrices, product_port, rows_port};
 use weft_core::contract::{Port, Symbol, Tolerance};
 
 /// Variants of these kernels. Vectors stand before matrices: where both could, they read less.
@@ -19,8 +19,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     on_matrices("mul_mat", product_port, WHOLE_TURNS, product::matrices),
     fast("mul_mat", "tile", rows_port, WHOLE, product::tiles),
     Variant::any("mul_mat", product::any),
-    fast("mul_mats", "vec", joined::port, FEW, joined::several),
-    fast("mul_mat_swiglu", "vec", joined::port, FEW, joined::gated),
+    fast("mul_mats", "vec", joined::port, ONE, joined::several),
+    fast("mul_mat_swiglu", "vec", joined::port, ONE, joined::gated),
     fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
     on_matrices("mul_mat_id", rows_port, WHOLE_TURNS, id::matrices),
     fast("mul_mat_id", "grouped", rows_port, WHOLE, id::tiles),

@@ -13,6 +13,9 @@ pub(super) const WHOLE: &[Symbol] = &[WHOLE_ROWS];
 /// And few tokens.
 pub(super) const FEW: &[Symbol] =
     &[WHOLE_ROWS, Symbol { name: "T", allowed: Allowed::Between(1, MOST_COLUMNS) }];
+/// And one token.
+pub(super) const ONE: &[Symbol] =
+    &[WHOLE_ROWS, Symbol { name: "T", allowed: Allowed::Between(1, 1) }];
 /// Rows for matrix units.
 pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
 /// Columns that a product of vectors takes.
@@ -68,17 +71,23 @@ const fn unit(dtype: DType) -> u64 {
 }
 
 /// Whether every part of a weight can be loaded 16 bytes at a time.
-fn is_wide(build: &Build<'_>, port: &str, weight: &Layout) -> bool {
+pub(super) fn is_wide(build: &Build<'_>, port: &str, weight: &Layout) -> bool {
     let whole = weight.dtype.block_bytes().is_multiple_of(16) || !weight.dtype.is_quantised();
     let along = |dim: usize| weight.shape[dim] <= 1 || weight.strides[dim].is_multiple_of(16);
     build.packing(port).is_some() || (whole && weight.offset.is_multiple_of(16) && (1..4).all(along))
 }
 
-/// The definitions of `weight.wgsl` for a port.
-pub(in crate::kernels) fn weight(launch: Launch, build: &Build<'_>, port: &str, layout: &Layout) -> Launch {
+/// The definitions of `weight.wgsl` for a port that the shader knows by `name`.
+pub(in crate::kernels) fn weight(
+    launch: Launch,
+    build: &Build<'_>,
+    port: &str,
+    name: &str,
+    layout: &Layout,
+) -> Launch {
     launch
-        .define(&format!("{port}_quads"), quads(layout.dtype))
-        .flag(&format!("{port}_wide"), is_wide(build, port, layout))
+        .define(&format!("{name}_quads"), quads(layout.dtype))
+        .flag(&format!("{name}_wide"), is_wide(build, port, layout))
 }
 
 /// How threads share the rows of a weight in a product with vectors: teams of them compute some rows each.
@@ -117,6 +126,12 @@ impl Teams {
             _ => 2,
         };
         Teams { lanes, teams: (LEAST_THREADS / lanes).max(1), rows, subgroups }
+    }
+
+    /// The same with few rows where weights are loaded byte by byte: their text is long, and one driver on the CPU takes
+    /// gigabytes to compile eight of them.
+    pub(in crate::kernels) fn if_wide(self, wide: bool) -> Self {
+        if wide { self } else { Teams { rows: 2, ..self } }
     }
 
     /// Rows of a workgroup.

@@ -1,6 +1,6 @@
 //! `mul_mat`.
 
-use super::ports::{MATRIX_TILE, TILE, Teams, limited, weight};
+use super::ports::{MATRIX_TILE, TILE, Teams, is_wide, limited, weight};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
 use weft_core::graph::Layout;
@@ -59,11 +59,12 @@ pub(super) fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let (layout, [rows, columns, ..]) = (build.layout("weight")?, build.shape("out")?);
     let columns = columns.next_power_of_two();
-    let teams = Teams::new(build, &layout, u64::from(rows), columns);
+    let teams =
+        Teams::new(build, &layout, u64::from(rows), columns).if_wide(is_wide(build, "weight", &layout));
     let launch = |part: &Part| {
         let groups = u32::try_from(part.out.shape[0].div_ceil(teams.rows())).map_err(|e| e.to_string())?;
         let launch = part.launch(Launch::flat(groups)).define("form", "vec");
-        Ok(weight(teams.define(launch, columns), build, "weight", &part.weight))
+        Ok(weight(teams.define(launch, columns), build, "weight", "weight", &part.weight))
     };
     parts(build, teams.rows())?.iter().map(launch).collect()
 }
@@ -83,7 +84,7 @@ fn in_tiles(build: &Build<'_>, form: &str, tile: u64) -> Result<Vec<Launch>, Str
         let [rows, columns, b, c] = part.out.shape;
         let groups = [limited(columns.div_ceil(tile))?, limited(rows.div_ceil(tile))?, limited(b * c)?];
         let launch = part.launch(Launch::grid(groups)).define("form", form);
-        Ok(weight(launch, build, "weight", &part.weight))
+        Ok(weight(launch, build, "weight", "weight", &part.weight))
     };
     parts(build, tile)?.iter().map(launch).collect()
 }
