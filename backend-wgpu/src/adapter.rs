@@ -216,8 +216,16 @@ pub(crate) fn open(options: &Options) -> Result<Opened, DeviceError> {
         reason,
     };
     let least = [
-        ("storage buffers a kernel", limits.max_storage_buffers_per_shader_stage.min(bounds.buffers), LEAST_BUFFERS),
-        ("invocations a workgroup", limits.max_compute_invocations_per_workgroup.min(bounds.invocations), LEAST_INVOCATIONS),
+        (
+            "storage buffers a kernel",
+            limits.max_storage_buffers_per_shader_stage.min(bounds.buffers),
+            LEAST_BUFFERS,
+        ),
+        (
+            "invocations a workgroup",
+            limits.max_compute_invocations_per_workgroup.min(bounds.invocations),
+            LEAST_INVOCATIONS,
+        ),
         ("bytes of workgroup memory", limits.max_compute_workgroup_storage_size, LEAST_WORKGROUP_BYTES),
     ];
     if let Some((what, got, want)) = least.into_iter().find(|(_, got, want)| got < want) {

@@ -85,7 +85,14 @@ fn one(
         .collect();
     let texts: Vec<PortText> = ports.iter().map(|port| port.text.clone()).collect();
     let table = launch.table.len() / 4;
-    let request = Request { stem: launch.stem.unwrap_or(dispatch.kernel), defines: &defines, ports: &texts, scalars: &scalars, table, limit };
+    let request = Request {
+        stem: launch.stem.unwrap_or(dispatch.kernel),
+        defines: &defines,
+        ports: &texts,
+        scalars: &scalars,
+        table,
+        limit,
+    };
     let assembled = assemble(&request)?;
     // Where each binding begins, to which offsets of ports are relative.
     let mut starts = vec![0; ports.len()];

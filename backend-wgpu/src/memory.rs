@@ -61,7 +61,8 @@ impl Memory {
                 let buffer = gpu.buffer("small tensors", room.max(size), USAGE, false)?;
                 // wgpu clears what was never written when it is first bound, and a binding spans regions of others: one
                 // that another thread is writing at that moment would be cleared after it was written.
-                let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                let mut encoder =
+                    gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
                 encoder.clear_buffer(&buffer, 0, None);
                 gpu.submit(encoder, 0);
                 let (buffer, used) = slab.insert((buffer, 0));

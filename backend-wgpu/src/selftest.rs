@@ -58,7 +58,8 @@ fn data(graph: &Graph, storage: usize) -> Vec<u8> {
     let block = first.and_then(|t| quant::block_type(t.dtype()));
     if let (Some(block), false) = (block, graph.storages[storage].owner == Owner::Activation) {
         let count = bytes as u64 / block.dtype.block_bytes() * block.dtype.block_values();
-        let values: Vec<f32> = (0..count).map(|i| ((i * 37 + i / 256 * 11) % 64) as f32 / 32.0 - 0.98).collect();
+        let values: Vec<f32> =
+            (0..count).map(|i| ((i * 37 + i / 256 * 11) % 64) as f32 / 32.0 - 0.98).collect();
         (block.encode)(&values, &mut out);
     }
     out
@@ -73,7 +74,8 @@ fn compare(backend: &Wgpu, graph: &Arc<Graph>, exact: bool) -> Result<(), Device
     let mut buffers = HashMap::new();
     for (at, storage) in graph.storages.iter().enumerate().filter(|(_, s)| s.owner == Owner::Weight) {
         let tensor = graph.tensors.iter().find(|t| t.storage.index() == at);
-        let layout: Layout = tensor.map(|t| t.layout).ok_or(DeviceError::NoBuffer { storage: StorageId(at as u32) })?;
+        let layout: Layout =
+            tensor.map(|t| t.layout).ok_or(DeviceError::NoBuffer { storage: StorageId(at as u32) })?;
         let buffer = backend.import(&storage.name, Arc::new(storages[at].clone()), &layout)?;
         buffers.insert(StorageId(at as u32), buffer);
     }
@@ -91,7 +93,8 @@ fn compare(backend: &Wgpu, graph: &Arc<Graph>, exact: bool) -> Result<(), Device
         program.read(ticket, tensor.storage, tensor.layout.offset, &mut into)?;
         got.push(floats(&into));
     }
-    interpret(&plan, &mut storages).map_err(|e| wrong("self-test", "a reference".to_owned(), e.to_string()))?;
+    interpret(&plan, &mut storages)
+        .map_err(|e| wrong("self-test", "a reference".to_owned(), e.to_string()))?;
     for ((_, tensor), got) in graph.outputs.iter().zip(got) {
         let tensor = graph.tensor(*tensor);
         let start = tensor.layout.offset as usize;

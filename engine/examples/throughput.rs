@@ -15,8 +15,9 @@ use weft_wgpu::{Options, Wgpu};
 fn main() -> Result<(), Error> {
     let mut args = std::env::args().skip(1);
     let file = args.next().unwrap_or_else(|| "models/weft-tales-12m.Q8_0.gguf".to_owned());
-    let named: BTreeMap<String, String> =
-        args.filter_map(|a| a.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()))).collect();
+    let named: BTreeMap<String, String> = args
+        .filter_map(|a| a.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
+        .collect();
     let number = |name: &str, default: usize| named.get(name).and_then(|v| v.parse().ok()).unwrap_or(default);
     let backend = named.get("backend").map_or("cpu", String::as_str);
     let (prompt, decode, depth) = (number("prompt", 128), number("decode", 64), number("depth", 0));
@@ -29,7 +30,9 @@ fn main() -> Result<(), Error> {
     };
     let devices = match &profiled {
         Some(gpu) => vec![Arc::clone(gpu) as Arc<_>],
-        None => backends::open(backend, &BackendOptions { threads: number("threads", 1), ..Default::default() })?,
+        None => {
+            backends::open(backend, &BackendOptions { threads: number("threads", 1), ..Default::default() })?
+        }
     };
     println!("{}", devices[0].capabilities().device);
     let started = Instant::now();

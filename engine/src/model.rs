@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_core::backend::{Backend, Buffer, DeviceError};
-use weft_core::graph::{Layout, DType, Owner, StorageId};
+use weft_core::graph::{DType, Layout, Owner, StorageId};
 use weft_core::plan::{Place, Plan};
 use weft_core::run::Buffers;
 

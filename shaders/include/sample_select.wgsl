@@ -10,7 +10,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let end = width(row);
   let k = select(candidates(row), 0u, is_greedy(row));
   // A key that a candidate must reach, by pieces.
-  if (lane == 0u) { shared_word = 1u; }
+  if (lane == 0u) {
+    shared_word = 1u;
+    shared_rest = k;
+  }
   workgroupBarrier();
   for (var piece = lane; piece < pieces(); piece += 256u) {
     let own = piece_key(row, piece);
@@ -23,7 +26,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   let least = workgroupUniformLoad(&shared_word);
   var found = 0u;
-  var rest = k;
+  var rest = workgroupUniformLoad(&shared_rest);
   for (var byte = 0u; byte < 4u; byte++) {
     let shift = 24u - 8u * byte;
     atomicStore(&counts[lane], 0u);

@@ -22,7 +22,12 @@ fn program() -> PathBuf {
 }
 
 fn weft(args: &[&str]) -> Output {
-    Command::new(program()).args(args).output().expect("weft runs")
+    // Without this folder Mesa's drivers say so on standard error.
+    Command::new(program())
+        .args(args)
+        .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .expect("weft runs")
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -64,7 +64,9 @@ pub fn required(contract: &Contract, subject: &Subject) -> BTreeSet<Item> {
         }
     }
     for edge in contract.edges.iter().filter(|_| token_extent(contract).is_some()) {
-        all.extend([edge - 1, *edge, edge + 1].into_iter().filter(|n| admits_tokens(contract, *n)).map(Item::Tokens));
+        all.extend(
+            [edge - 1, *edge, edge + 1].into_iter().filter(|n| admits_tokens(contract, *n)).map(Item::Tokens),
+        );
     }
     for attribute in contract.attributes {
         all.extend(values(attribute).into_iter().map(|value| Item::Value(attribute.name(), value)));

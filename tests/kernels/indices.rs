@@ -35,7 +35,8 @@ fn bench(subject: &Subject, offer: &'static Offer, port: &'static str) -> Bench 
 
 /// Every backend's offers for a kernel.
 fn every(subject: &'static Subject) -> impl Iterator<Item = (&'static str, &'static Offer)> {
-    machines::backends().flat_map(|machine| offers(subject, machine).map(|offer| (machine.backend.name(), offer)))
+    machines::backends()
+        .flat_map(|machine| offers(subject, machine).map(|offer| (machine.backend.name(), offer)))
 }
 
 fn expect_refusal(subject: &Subject, backend: &str, offer: &Offer, bench: &Bench, port: &str) {

@@ -112,7 +112,8 @@ impl Subject {
             assert_eq!(plan.dispatches.len(), 1, "{}\n{}", declines(), shown());
             let dispatch = &plan.dispatches[0];
             assert_eq!((dispatch.kernel, dispatch.variant), (self.kernel, chosen.variant), "{}", shown());
-            let attempt = plan.trail.iter().find(|attempt| attempt.state == State::Executable { dispatch: 0 });
+            let attempt =
+                plan.trail.iter().find(|attempt| attempt.state == State::Executable { dispatch: 0 });
             let declines = &attempt.expect("an accepted claim").declines;
             let got: Vec<&Why> = declines.iter().map(|decline| &decline.why).collect();
             assert_eq!(got, want, "{}", shown());

@@ -5,11 +5,8 @@ use weft_core::contract::Constant;
 use weft_core::contract::draw::{Draft, Source};
 
 /// The kernel.
-pub static SUBJECT: Subject = Subject {
-    complete,
-    values: |_, _| values([("x", ties())]),
-    ..Subject::new("top_k")
-};
+pub static SUBJECT: Subject =
+    Subject { complete, values: |_, _| values([("x", ties())]), ..Subject::new("top_k") };
 
 /// k is the length of the result's rows; some rows of the source are long enough to be shared out.
 fn complete(draft: &mut Draft, source: &mut Source<'_>) {

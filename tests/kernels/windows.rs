@@ -71,5 +71,8 @@ fn heads_are_written_into_parts_of_a_cache() {
         rope::complete(draft, source);
         draft.set_open("out", 1, 700);
     };
-    check(&Subject { complete, values: norm_rope_rows::SUBJECT.values, ..Subject::new("norm_rope_rows") }, "out");
+    check(
+        &Subject { complete, values: norm_rope_rows::SUBJECT.values, ..Subject::new("norm_rope_rows") },
+        "out",
+    );
 }

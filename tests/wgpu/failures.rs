@@ -53,7 +53,8 @@ fn a_kernel_that_cannot_be_built_gives_its_nodes_back() {
     let want = decode(&model(vec![devices::reference()]), &ids);
     for gpu in devices::all_gpus() {
         for kernel in ["gdn_layer", "add_rms_norm", "norm_rope"] {
-            let fails = move |dispatch: &Dispatch| (dispatch.kernel == kernel).then(|| "no pipeline".to_owned());
+            let fails =
+                move |dispatch: &Dispatch| (dispatch.kernel == kernel).then(|| "no pipeline".to_owned());
             let faulty = Faulty::around(Arc::clone(gpu) as Arc<dyn Backend>).failing(fails).shared();
             let model = model(vec![faulty]);
             let got = decode(&model, &ids);

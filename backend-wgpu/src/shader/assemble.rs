@@ -142,7 +142,10 @@ fn walk(request: &Request<'_>, name: &str, text: &str, state: &mut State) -> Res
             _ if !open.iter().all(|holds| *holds) => {}
             "include" => {
                 let include = format!("include/{}", first.ok_or_else(wrong)?);
-                if state.included.insert(second.map_or_else(|| include.clone(), |word| format!("{include} {word}"))) {
+                if state
+                    .included
+                    .insert(second.map_or_else(|| include.clone(), |word| format!("{include} {word}")))
+                {
                     let text = source(&include).ok_or_else(wrong)?;
                     match second {
                         None => walk(request, &include, text, state)?,

@@ -9,7 +9,11 @@ use weft_core::graph::Layout;
 
 /// Ports of a product of one column, weights by their types.
 pub(super) fn port(port: Port) -> Port {
-    if port.dtypes == ANY_WEIGHT { port.packed_rows() } else { rows_port(if is_result(&port) { out(port) } else { port }) }
+    if port.dtypes == ANY_WEIGHT {
+        port.packed_rows()
+    } else {
+        rows_port(if is_result(&port) { out(port) } else { port })
+    }
 }
 
 fn is_result(port: &Port) -> bool {
@@ -42,8 +46,16 @@ pub(super) fn several(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let mut groups: Vec<Vec<One>> = Vec::new();
     for (port, result) in NAMES {
         let Some(layout) = build.maybe(port) else { continue };
-        let one = One { port, result, layout: whole(build, port, layout)?, rows: u64::from(build.shape(result)?[0]) };
-        let like = |other: &One| other.layout.dtype == layout.dtype && is_wide(build, other.port, &other.layout) == is_wide(build, port, &layout);
+        let one = One {
+            port,
+            result,
+            layout: whole(build, port, layout)?,
+            rows: u64::from(build.shape(result)?[0]),
+        };
+        let like = |other: &One| {
+            other.layout.dtype == layout.dtype
+                && is_wide(build, other.port, &other.layout) == is_wide(build, port, &layout)
+        };
         match groups.iter_mut().find(|group| group.first().is_some_and(like)) {
             Some(group) => group.push(one),
             None => groups.push(vec![one]),
@@ -54,12 +66,19 @@ pub(super) fn several(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 
 fn together(build: &Build<'_>, group: &[One]) -> Result<Launch, String> {
     let most = group.iter().max_by_key(|one| one.rows).ok_or("no weights")?;
-    let teams = Teams::new(build, &most.layout, most.rows, 1);
+    let wide = is_wide(build, most.port, &most.layout);
+    let teams = Teams::new(build, &most.layout, most.rows, 1).if_wide(wide);
     let groups: u64 = group.iter().map(|one| one.rows.div_ceil(teams.rows())).sum();
     let launch = teams.define(Launch::flat(u32::try_from(groups).map_err(|e| e.to_string())?), 1);
     if let [one] = group {
         let names = vec![("x", "x"), (one.port, "weight"), (one.result, "out")];
-        return Ok(weight(launch.define("form", "vec").shader("mul_mat", names), build, one.port, "weight", &one.layout));
+        return Ok(weight(
+            launch.define("form", "vec").shader("mul_mat", names),
+            build,
+            one.port,
+            "weight",
+            &one.layout,
+        ));
     }
     let mut names = vec![("x", "x")];
     let mut launch = launch;
@@ -75,7 +94,8 @@ pub(super) fn gated(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let [rows, ..] = build.shape("out")?;
     let (gate, up) = (build.layout("gate")?, build.layout("up")?);
     let (gate, up) = (whole(build, "gate", gate)?, whole(build, "up", up)?);
-    let teams = Teams::new(build, &gate, u64::from(rows), 1);
+    let wide = is_wide(build, "gate", &gate) && is_wide(build, "up", &up);
+    let teams = Teams::new(build, &gate, u64::from(rows), 1).if_wide(wide);
     let groups = u32::try_from(u64::from(rows).div_ceil(teams.rows())).map_err(|e| e.to_string())?;
     let launch = teams.define(Launch::flat(groups), 1);
     Ok(vec![weight(weight(launch, build, "gate", "gate", &gate), build, "up", "up", &up)])

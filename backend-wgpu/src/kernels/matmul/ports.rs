@@ -14,8 +14,7 @@ pub(super) const WHOLE: &[Symbol] = &[WHOLE_ROWS];
 pub(super) const FEW: &[Symbol] =
     &[WHOLE_ROWS, Symbol { name: "T", allowed: Allowed::Between(1, MOST_COLUMNS) }];
 /// And one token.
-pub(super) const ONE: &[Symbol] =
-    &[WHOLE_ROWS, Symbol { name: "T", allowed: Allowed::Between(1, 1) }];
+pub(super) const ONE: &[Symbol] = &[WHOLE_ROWS, Symbol { name: "T", allowed: Allowed::Between(1, 1) }];
 /// Rows for matrix units.
 pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
 /// Columns that a product of vectors takes.
