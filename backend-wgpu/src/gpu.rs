@@ -46,10 +46,10 @@ impl Gpu {
     }
 
     /// Submits commands that hold so many launches.
-    pub(crate) fn submit(&self, encoder: wgpu::CommandEncoder, launches: usize) {
+    pub(crate) fn submit(&self, commands: wgpu::CommandBuffer, launches: usize) {
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.launches.fetch_add(launches as u64, Ordering::Relaxed);
-        self.queue.submit([encoder.finish()]);
+        self.queue.submit([commands]);
     }
 
     pub(crate) fn counters(&self) -> Counters {

@@ -64,7 +64,7 @@ impl Memory {
                 let mut encoder =
                     gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
                 encoder.clear_buffer(&buffer, 0, None);
-                gpu.submit(encoder, 0);
+                gpu.submit(encoder.finish(), 0);
                 let (buffer, used) = slab.insert((buffer, 0));
                 (buffer, used)
             }
@@ -187,7 +187,7 @@ pub(crate) fn read(gpu: &Gpu, region: &Region, offset: u64, into: &mut [u8]) -> 
     let staging = gpu.buffer("read-back", last - first, usage, false)?;
     let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.copy_buffer_to_buffer(&region.buffer, region.offset + first, &staging, 0, last - first);
-    gpu.submit(encoder, 0);
+    gpu.submit(encoder.finish(), 0);
     staging.map_async(wgpu::MapMode::Read, .., |_| {});
     gpu.wait()?;
     let view = staging.get_mapped_range(..).map_err(|e| DeviceError::Lost { reason: e.to_string() })?;

@@ -118,7 +118,7 @@ impl Clock {
             encoder.resolve_query_set(set, 0..count, &self.resolved, (at * MOST * 8) as u64);
         }
         encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.staging, 0, self.staging.size());
-        gpu.submit(encoder, 0);
+        gpu.submit(encoder.finish(), 0);
         self.staging.map_async(wgpu::MapMode::Read, .., |_| {});
         gpu.wait()?;
         let period = f64::from(gpu.queue.get_timestamp_period());

@@ -61,6 +61,14 @@ pub(crate) struct WgpuProgram {
     poison: Option<wgpu::Buffer>,
     slots: Slots,
     clock: Option<(Clock, Arc<Profile>)>,
+    ahead: Option<Ahead>,
+}
+
+/// Commands that wait for their submission.
+struct Ahead {
+    ticket: Ticket,
+    split: usize,
+    commands: wgpu::CommandBuffer,
 }
 
 /// What of a plan a program keeps for reports.
@@ -139,6 +147,7 @@ impl WgpuProgram {
             poisoned: vec![arena, scratch],
             poison,
             clock,
+            ahead: None,
         })
     }
 
@@ -172,6 +181,34 @@ impl WgpuProgram {
             let [x, y, z] = ready.groups;
             pass.dispatch_workgroups(x, y, z);
         }
+    }
+
+    /// The commands of a part: the first of a submission takes its inputs, the last sends back its results.
+    fn record(&self, slot: &Slot, part: &Part, starts: bool, ends: bool) -> wgpu::CommandBuffer {
+        let mut encoder = self.encoder();
+        if starts {
+            slot.copy_inputs(&mut encoder, &self.inputs.buffer);
+            encoder.clear_buffer(&self.fault.buffer, 0, Some(16));
+            for (poison, region) in self.poison.iter().flat_map(|p| self.poisoned.iter().map(move |r| (p, r)))
+            {
+                encoder.copy_buffer_to_buffer(poison, 0, &region.buffer, 0, region.bytes);
+            }
+        }
+        self.encode(&mut encoder, part);
+        if ends {
+            slot.copy_mail(&mut encoder, &self.fault.buffer);
+        }
+        encoder.finish()
+    }
+
+    /// The next submission's commands, while the device is busy with this one's: they are the same, since all that
+    /// changes from run to run lies in buffers. Only for programs of a single part.
+    fn record_ahead(&self, ticket: Ticket, split: usize) -> Option<Ahead> {
+        let mut parts = self.splits.iter().flatten();
+        let (Some(part), None, None) = (parts.next(), parts.next(), &self.clock) else { return None };
+        let ticket = Ticket(ticket.0 + 1);
+        let commands = self.record(self.slots.of(ticket), part, true, split == self.last);
+        Some(Ahead { ticket, split, commands })
     }
 
     fn encoder(&self) -> wgpu::CommandEncoder {
@@ -291,8 +328,8 @@ fn split(plan: &Plan, device: usize, indices: &[usize]) -> Vec<Vec<Part>> {
         let first = indices.partition_point(|index| *index < split.first);
         let end = indices.partition_point(|index| *index < split.end);
         let (mut parts, mut start, mut flops) = (Vec::new(), first, 0);
-        for at in first..end {
-            flops += plan.dispatches[indices[at]].cost.flops;
+        for (at, index) in indices.iter().enumerate().take(end).skip(first) {
+            flops += plan.dispatches[*index].cost.flops;
             if flops > PART_FLOPS && at + 1 < end {
                 parts.push(Part { launches: start..at + 1 });
                 (start, flops) = (at + 1, 0);
@@ -382,23 +419,16 @@ impl Program for WgpuProgram {
             if cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
                 return Err(DeviceError::Cancelled);
             }
-            let mut encoder = self.encoder();
             let slot = self.slots.get(ticket)?;
-            if slot.take_upload() {
-                slot.copy_inputs(&mut encoder, &self.inputs.buffer);
-                encoder.clear_buffer(&self.fault.buffer, 0, Some(16));
-                for region in self.poison.iter().flat_map(|_| &self.poisoned) {
-                    if let Some(poison) = &self.poison {
-                        encoder.copy_buffer_to_buffer(poison, 0, &region.buffer, 0, region.bytes);
-                    }
-                }
-            }
-            self.encode(&mut encoder, part);
+            let starts = slot.take_upload();
             let ends = split == self.last && at == last;
-            if ends {
-                slot.copy_mail(&mut encoder, &self.fault.buffer);
-            }
-            self.gpu.submit(encoder, part.launches.len());
+            let ahead =
+                self.ahead.take().filter(|ahead| starts && (ahead.ticket, ahead.split) == (ticket, split));
+            let commands = match ahead {
+                Some(ahead) => ahead.commands,
+                None => self.record(slot, part, starts, ends),
+            };
+            self.gpu.submit(commands, part.launches.len());
             slot.submitted(ends);
             if let Some((clock, profile)) = &self.clock {
                 clock.collect(&self.gpu, part.launches.clone(), profile)?;
@@ -408,6 +438,7 @@ impl Program for WgpuProgram {
                 self.gpu.look()?;
             }
         }
+        self.ahead = self.record_ahead(ticket, split);
         self.gpu.check()
     }
 
@@ -457,7 +488,7 @@ impl Program for WgpuProgram {
             let mut encoder = self.encoder();
             slot.copy_inputs(&mut encoder, &self.inputs.buffer);
             encoder.clear_buffer(&self.fault.buffer, 0, Some(16));
-            self.gpu.submit(encoder, 0);
+            self.gpu.submit(encoder.finish(), 0);
             slot.submitted(false);
         }
         memory::write(&self.gpu, &region, range.start, bytes)

@@ -74,13 +74,17 @@ impl Rows {
         let blocks = layout.shape[0] / layout.dtype.block_values();
         let packed = layout.strides[0] == unit || blocks <= 1;
         let first = layout.offset % raw;
-        if layout.dtype != self.dtype || !packed || first % unit != 0 || first / unit + blocks > self.blocks {
+        if layout.dtype != self.dtype
+            || !packed
+            || !first.is_multiple_of(unit)
+            || first / unit + blocks > self.blocks
+        {
             return None;
         }
         let mut translated = *layout;
         translated.offset = layout.offset / raw * pitch;
         for dim in (1..4).filter(|dim| layout.shape[*dim] > 1) {
-            if layout.strides[dim] % raw != 0 {
+            if !layout.strides[dim].is_multiple_of(raw) {
                 return None;
             }
             translated.strides[dim] = layout.strides[dim] / raw * pitch;

@@ -101,8 +101,9 @@ fn compare(backend: &Wgpu, graph: &Arc<Graph>, exact: bool) -> Result<(), Device
         let want = floats(&storages[tensor.storage.index()][start..start + tensor.layout.bytes() as usize]);
         let largest = want.iter().fold(0f32, |most, v| most.max(v.abs()));
         let within = largest * if exact { EXACT } else { FAST };
-        // NaN fails the comparison.
-        let bad = got.iter().zip(&want).find(|(got, want)| !((**got - **want).abs() <= within));
+        // NaN is near nothing.
+        let near = |got: f32, want: f32| (got - want).abs() <= within;
+        let bad = got.iter().zip(&want).find(|(got, want)| !near(**got, **want));
         if let Some((got, want)) = bad {
             let what = if exact { "exact kernels" } else { "fast kernels" };
             return Err(wrong(what, want.to_string(), got.to_string()));

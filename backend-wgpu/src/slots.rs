@@ -116,9 +116,14 @@ impl Slots {
         Ok(Ticket(self.next))
     }
 
+    /// The slot that a ticket has, had, or will have.
+    pub(crate) fn of(&self, ticket: Ticket) -> &Slot {
+        &self.slots[(ticket.0 % COUNT as u64) as usize]
+    }
+
     /// The slot of a ticket.
     pub(crate) fn get(&self, ticket: Ticket) -> Result<&Slot, DeviceError> {
-        let slot = &self.slots[(ticket.0 % COUNT as u64) as usize];
+        let slot = self.of(ticket);
         if slot.ticket == ticket.0 {
             return Ok(slot);
         }

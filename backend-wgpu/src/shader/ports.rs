@@ -36,6 +36,9 @@ pub(crate) struct Binding {
     pub ports: Vec<String>,
 }
 
+/// A buffer, and the bytes of it that a binding spans.
+type Span = (usize, Range<u64>);
+
 /// Ports of one buffer and one element type share a binding, as long as it spans no more than `limit` bytes. The fault
 /// words come last.
 pub(super) fn bindings(
@@ -52,7 +55,7 @@ pub(super) fn bindings(
         bound.iter().any(|(p, kind)| *kind == "any" && p.buffer == buffer && p.writes && !words(p))
     };
     let written = |buffer: usize| bound.iter().any(|(p, _)| p.buffer == buffer && p.writes);
-    let mut all: Vec<(Option<(usize, Range<u64>)>, Binding)> = Vec::new();
+    let mut all: Vec<(Option<Span>, Binding)> = Vec::new();
     for (port, kind) in &bound {
         let element = match *kind {
             "any" if atomic(port.buffer) => "atomic<u32>",
