@@ -29,7 +29,7 @@ pub struct BackendArgs {
 impl BackendArgs {
     /// How to open it.
     pub fn options(&self) -> BackendOptions {
-        BackendOptions { threads: self.threads, repack: !self.no_repack, ..BackendOptions::default() }
+        BackendOptions { threads: self.threads, repack: !self.no_repack, shaders: Some(report::shaders()) }
     }
 }
 

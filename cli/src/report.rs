@@ -72,6 +72,27 @@ pub fn bar(what: &str, total: u64) -> indicatif::ProgressBar {
     bar
 }
 
+/// Shows how many shaders are compiled, where that takes long enough to be seen.
+pub fn shaders() -> weft::backends::ShaderProgress {
+    let shown: std::sync::Mutex<Option<indicatif::ProgressBar>> = std::sync::Mutex::default();
+    weft::backends::ShaderProgress(std::sync::Arc::new(move |done, total| {
+        let mut shown = shown.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let bar = shown.get_or_insert_with(|| {
+            let bar = bar("compiling shaders", 0);
+            if let Ok(style) = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+        if done == total {
+            bar.finish_and_clear();
+            *shown = None;
+        }
+    }))
+}
+
 /// Bytes in GiB, MiB or KiB.
 pub fn bytes(count: u64) -> String {
     let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
