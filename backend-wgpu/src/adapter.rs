@@ -173,10 +173,8 @@ fn usable_matrices(adapter: &Adapter) -> bool {
 fn choose(options: &Options) -> Result<Adapter, DeviceError> {
     let missing = |reason: String| DeviceError::Unavailable { name: options.name.clone(), reason };
     let mut adapters = all();
-    let list = || {
-        let names: Vec<String> = all().iter().map(|a| format!("`{}`", a.get_info().name)).collect();
-        if names.is_empty() { "no adapter".to_owned() } else { names.join(", ") }
-    };
+    let names: Vec<String> = adapters.iter().map(|a| format!("`{}`", a.get_info().name)).collect();
+    let list = if names.is_empty() { "no adapter".to_owned() } else { names.join(", ") };
     let at = match &options.adapter {
         None => adapters.iter().position(|a| !is_software(&a.get_info())),
         Some(text) => match text.parse::<usize>() {
@@ -189,8 +187,8 @@ fn choose(options: &Options) -> Result<Adapter, DeviceError> {
     };
     match (at, &options.adapter) {
         (Some(at), _) => Ok(adapters.swap_remove(at)),
-        (None, Some(text)) => Err(missing(format!("no adapter is called `{text}`; there is {}", list()))),
-        (None, None) => Err(missing(format!("no GPU was found; there is {}", list()))),
+        (None, Some(text)) => Err(missing(format!("no adapter is called `{text}`; there is {list}"))),
+        (None, None) => Err(missing(format!("no GPU was found; there is {list}"))),
     }
 }
 
