@@ -118,9 +118,11 @@ impl Teams {
         let units = (weight.shape[0] / unit(weight.dtype)).max(1);
         let turns = units.div_ceil(MOST_LANES);
         let lanes = units.div_ceil(turns).next_multiple_of(grain) as u32;
-        // Many columns leave registers for few rows; few rows need many workgroups.
+        // Many columns leave registers for few rows, as do types that decode two runs at once; few rows need many
+        // workgroups.
+        let small = unit(weight.dtype) <= 16;
         let rows = match columns {
-            1 | 2 if rows >= 8192 => 8,
+            1 | 2 if rows >= 8192 && small => 8,
             1..=4 if rows >= 4096 => 4,
             _ => 2,
         };
