@@ -139,10 +139,17 @@ impl Session {
 
     /// Fails now, and not in the middle of a prompt, if the states are too large.
     fn reserve(&mut self) -> Result<(), Error> {
-        let asked = state_bytes(&self.model, self.context, self.options.cache)?;
-        let device = self.model.backends().first();
-        if let Some(granted) = device.and_then(|d| d.capabilities().memory).filter(|memory| asked > *memory) {
-            return Err(Error::Memory { context: self.context, asked, granted });
+        let states = states(&self.model, self.context, self.options.cache)?;
+        let asked = states.iter().copied().fold(0, u64::saturating_add);
+        let largest = states.into_iter().max().unwrap_or(0);
+        let Some(device) = self.model.backends().first() else { return Ok(()) };
+        let capabilities = device.capabilities();
+        // A device that does not tell its memory still tells its largest buffer.
+        let limits = [(asked, capabilities.memory), (largest, capabilities.largest_buffer)];
+        for (asked, limit) in limits {
+            if let Some(granted) = limit.filter(|limit| asked > *limit) {
+                return Err(Error::Memory { context: self.context, asked, granted });
+            }
         }
         Ok(())
     }
@@ -414,6 +421,11 @@ fn tell_plan(plan: &Plan, batch: &Batch) {
 /// # Errors
 /// The model's tensors do not fit its metadata.
 pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
+    Ok(states(model, context, cache)?.into_iter().fold(0, u64::saturating_add))
+}
+
+/// Bytes of each cache and recurrent state.
+fn states(model: &Model, context: u64, cache: DType) -> Result<Vec<u64>, Error> {
     let batch = Batch {
         tokens: 1,
         segments: 1,
@@ -425,6 +437,5 @@ pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Err
         sample: false,
     };
     let graph = model.description().graph(&batch)?;
-    let states = graph.storages.iter().filter(|s| s.owner == Owner::State);
-    Ok(states.fold(0u64, |sum, s| sum.saturating_add(s.bytes)))
+    Ok(graph.storages.iter().filter(|s| s.owner == Owner::State).map(|s| s.bytes).collect())
 }
