@@ -26,4 +26,4 @@ for (const file of process.argv.slice(2)) {
   }
 }
 device.destroy(); // without it the process can abort at exit
-process.exit(bad === 0 ? 0 : 1);
+process.exit(bad === 0 ? 0 : 3); // any other code is a fault of the package
