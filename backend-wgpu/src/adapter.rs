@@ -105,15 +105,18 @@ pub struct Found {
     pub detail: Vec<(String, String)>,
 }
 
+/// Interfaces through which adapters are looked for.
+const BACKENDS: wgpu::Backends =
+    wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
+
 fn instance() -> Instance {
     let mut descriptor = InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    descriptor.backends = BACKENDS;
     Instance::new(descriptor)
 }
 
 fn all() -> Vec<Adapter> {
-    let wanted = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
-    pollster::block_on(instance().enumerate_adapters(wanted))
+    pollster::block_on(instance().enumerate_adapters(BACKENDS))
 }
 
 fn is_software(info: &AdapterInfo) -> bool {

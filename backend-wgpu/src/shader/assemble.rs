@@ -66,7 +66,7 @@ pub(crate) fn assemble(request: &Request<'_>) -> Result<Assembled, String> {
         out.push_str("enable wgpu_cooperative_matrix;\n");
     }
     let bindings = ports::bindings(request.ports, &state.declared, state.fault, request.limit)?;
-    parameters(request, &state.declared, &mut out);
+    parameters(request, &mut out);
     for (index, binding) in bindings.iter().enumerate() {
         let access = if binding.writes { "read_write" } else { "read" };
         // Writing to a string cannot fail.
@@ -95,7 +95,7 @@ pub(crate) fn assemble(request: &Request<'_>) -> Result<Assembled, String> {
     Ok(Assembled { stem: request.stem.to_owned(), text: out, bindings })
 }
 
-fn parameters(request: &Request<'_>, declared: &[(String, String)], out: &mut String) {
+fn parameters(request: &Request<'_>, out: &mut String) {
     out.push_str(
         "struct Tensor { shape: vec4<u32>, stride: vec4<u32>, offset: u32, block: u32, blocks: u32, spare: u32 }\n",
     );
@@ -112,7 +112,6 @@ fn parameters(request: &Request<'_>, declared: &[(String, String)], out: &mut St
         let _ = writeln!(out, "  table: array<vec4<u32>, {}>,", request.table);
     }
     out.push_str("}\n@group(0) @binding(0) var<uniform> p: Params;\n");
-    let _ = declared;
 }
 
 fn walk(request: &Request<'_>, name: &str, text: &str, state: &mut State) -> Result<(), String> {

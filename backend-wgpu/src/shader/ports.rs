@@ -116,6 +116,9 @@ pub(super) fn functions(port: &PortText, bindings: &[Binding]) -> Result<String,
     if port.dtype.is_quantised() {
         parts.push(if port.repacked { "blocks_repacked" } else { "blocks" }.to_owned());
     }
+    if matches!(port.dtype, DType::Q4_K | DType::Q5_K) {
+        parts.push("groups_k".to_owned());
+    }
     parts.push(format!("type_{}", port.dtype.name().to_lowercase()));
     if port.writes {
         parts.push(if atomic { "store_parts" } else { "store_words" }.to_owned());

@@ -11,17 +11,11 @@ use weft_core::graph::Layout;
 pub(super) fn port(port: Port) -> Port {
     if port.dtypes == ANY_WEIGHT {
         port.packed_rows()
+    } else if port.access.writes() {
+        port.packed_rows().aligned(4)
     } else {
-        rows_port(if is_result(&port) { out(port) } else { port })
+        rows_port(port)
     }
-}
-
-fn is_result(port: &Port) -> bool {
-    port.access.writes()
-}
-
-fn out(port: Port) -> Port {
-    port.packed_rows().aligned(4)
 }
 
 /// The layout of a weight that one binding holds.
