@@ -1,6 +1,6 @@
 //! Kernels of the first real GPU beside what a copy reaches there, over weights that no cache holds.
 //!
-//! `cargo bench -p weft-wgpu --bench roof [ADAPTER]`. One submission holds many launches that wait for each other, as in a
+//! `cargo bench -p weft-wgpu --bench roof -- [ADAPTER [PART]]`: those whose line contains the part alone. One submission holds many launches that wait for each other, as in a
 //! decode step; rates count what must move once, and time includes the launches.
 
 use std::collections::HashMap;
@@ -150,8 +150,14 @@ fn copy(gpu: &Wgpu) -> Outcome<f64> {
     Ok(bytes / bench.seconds()?)
 }
 
-fn product(gpu: &Wgpu, dtype: DType, rows: u64, k: u64, tokens: u64) -> Outcome<(f64, f64)> {
-    let variant = if tokens <= 8 { "vec" } else { "coop" };
+fn product(
+    gpu: &Wgpu,
+    variant: &'static str,
+    dtype: DType,
+    rows: u64,
+    k: u64,
+    tokens: u64,
+) -> Outcome<(f64, f64)> {
     let mut bench = Bench::new(gpu, "mul_mat", variant, Constants::new());
     let bytes = Layout::packed(dtype, [k, rows, 1, 1]).ok_or("whole rows")?.bytes();
     let count = if tokens <= 8 { (ROTATED / bytes + 1).max(2) } else { 1 };
@@ -164,6 +170,61 @@ fn product(gpu: &Wgpu, dtype: DType, rows: u64, k: u64, tokens: u64) -> Outcome<
     }
     let seconds = bench.seconds()?;
     Ok((bytes as f64 / seconds, 2.0 * (rows * k * tokens) as f64 / seconds))
+}
+
+/// Gate and up projection of one column: bytes of both in a second.
+fn gated(gpu: &Wgpu, dtype: DType, rows: u64, k: u64) -> Outcome<f64> {
+    let mut bench = Bench::new(
+        gpu,
+        "mul_mat_swiglu",
+        if has_bytes(dtype) { "bytes" } else { "vec" },
+        Constants::new().integer("kind", 0),
+    );
+    let bytes = Layout::packed(dtype, [k, rows, 1, 1]).ok_or("whole rows")?.bytes();
+    let weights = (0..2 * (ROTATED / bytes / 2 + 1))
+        .map(|_| bench.storage(dtype, [k, rows, 1, 1]))
+        .collect::<Outcome<Vec<_>>>()?;
+    let (x, out) = (bench.storage(DType::F32, [k, 1, 1, 1])?, bench.storage(DType::F32, [rows, 1, 1, 1])?);
+    for at in 0..LAUNCHES {
+        let pair = 2 * at % weights.len();
+        bench.launch(&[("gate", weights[pair]), ("up", weights[pair + 1]), ("x", x), ("out", out)])?;
+    }
+    Ok(2.0 * bytes as f64 / bench.seconds()?)
+}
+
+/// Whether few columns are rounded to bytes for such weights.
+fn has_bytes(dtype: DType) -> bool {
+    matches!(dtype, DType::Q4_K | DType::Q6_K)
+}
+
+/// Attention of one token over so many cells of halves, 16 heads of 256 on 4 heads of keys: seconds, and bytes of keys and
+/// values in a second.
+fn attention(gpu: &Wgpu, cells: u64) -> Outcome<(f64, f64)> {
+    let constants = Constants::new().float("scale", 0.0625).integer("act", 1);
+    let mut bench = Bench::new(gpu, "gated_attention", "f16", constants);
+    let bytes = 2 * 2 * 256 * 4 * cells;
+    let caches = (0..2 * (ROTATED / bytes + 1))
+        .map(|_| bench.storage(DType::F16, [256, cells, 4, 1]))
+        .collect::<Outcome<Vec<_>>>()?;
+    let q = bench.storage(DType::F32, [256, 1, 16, 1])?;
+    let gate = bench.storage(DType::F32, [256, 16, 1, 1])?;
+    let out = bench.storage(DType::F32, [256, 16, 1, 1])?;
+    let segments = bench.storage(DType::I32, [8, 1, 1, 1])?;
+    let all = Segment { position: cells as u32 - 1, count: 1, ..Segment::default() };
+    bench.table = Some((segments, all.words().into_iter().flat_map(i32::to_le_bytes).collect()));
+    for at in 0..LAUNCHES {
+        let pair = 2 * at % caches.len();
+        bench.launch(&[
+            ("q", q),
+            ("k", caches[pair]),
+            ("v", caches[pair + 1]),
+            ("segments", segments),
+            ("gate", gate),
+            ("out", out),
+        ])?;
+    }
+    let seconds = bench.seconds()?;
+    Ok((seconds, bytes as f64 / seconds))
 }
 
 /// A decode step of `slots` sequences of 32 heads: bytes of state read and written in a second.
@@ -208,8 +269,32 @@ fn delta(gpu: &Wgpu, slots: u64) -> Outcome<f64> {
     Ok(bytes / bench.seconds()?)
 }
 
+/// Prints what a measurement gives, if its line is wanted.
+struct Report {
+    part: String,
+    roof: f64,
+}
+
+impl Report {
+    fn line(&self, name: &str, measure: impl FnOnce() -> Outcome<String>) -> Outcome<()> {
+        if name.contains(&self.part) {
+            println!("{name}: {}", measure()?);
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, name: &str, measure: impl FnOnce() -> Outcome<f64>) -> Outcome<()> {
+        self.line(name, || measure().map(|rate| self.rate(rate)))
+    }
+
+    fn rate(&self, rate: f64) -> String {
+        format!("{:.0} GB/s, {:.2} of the copy", rate / 1e9, rate / self.roof)
+    }
+}
+
 fn main() -> Outcome<()> {
-    let adapter = std::env::args().skip(1).find(|arg| !arg.starts_with("--"));
+    let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with("--"));
+    let (adapter, part) = (args.next(), args.next().unwrap_or_default());
     let gpu = match Wgpu::open(&Options { adapter, ..Options::default() }) {
         Ok(gpu) => gpu,
         Err(DeviceError::Unavailable { reason, .. }) => {
@@ -219,17 +304,24 @@ fn main() -> Outcome<()> {
         Err(error) => return Err(error.into()),
     };
     println!("{}", gpu.capabilities().device);
-    let roof = copy(&gpu)?;
-    println!("copy: {:.0} GB/s", roof / 1e9);
+    let report = Report { part, roof: copy(&gpu)? };
+    println!("copy: {:.0} GB/s", report.roof / 1e9);
     for dtype in [DType::Q8_0, DType::Q4_K, DType::Q6_K, DType::F16] {
-        for (rows, k) in [(16384, 4096), (248_320, 2560), (2560, 9216), (9216, 2560)] {
-            let (rate, _) = product(&gpu, dtype, rows, k, 1)?;
-            println!(
-                "mul_mat vec {dtype} {rows} x {k}: {:.0} GB/s, {:.2} of the copy",
-                rate / 1e9,
-                rate / roof
-            );
+        let variants = if has_bytes(dtype) { &["bytes", "vec"][..] } else { &["vec"] };
+        for (rows, k) in [(16384, 4096), (248_320, 2560), (2560, 9216), (9216, 2560), (2560, 4096)] {
+            for variant in variants.iter().copied() {
+                let name = format!("mul_mat {variant} {dtype} {rows} x {k}");
+                report.bytes(&name, || product(&gpu, variant, dtype, rows, k, 1).map(|(rate, _)| rate))?;
+            }
         }
+        let name = format!("mul_mat_swiglu {dtype} 9216 x 2560");
+        report.bytes(&name, || gated(&gpu, dtype, 9216, 2560))?;
+    }
+    for cells in [4096, 18_782] {
+        report.line(&format!("gated_attention of {cells} cells"), || {
+            let (seconds, rate) = attention(&gpu, cells)?;
+            Ok(format!("{:.1} us, {}", seconds * 1e6, report.rate(rate)))
+        })?;
     }
     for (dtype, rows, k, tokens) in [
         (DType::Q8_0, 9216, 2560, 512),
@@ -238,17 +330,13 @@ fn main() -> Outcome<()> {
         (DType::Q4_K, 16384, 4096, 512),
         (DType::Q4_K, 9216, 2560, 2048),
     ] {
-        let (_, rate) = product(&gpu, dtype, rows, k, tokens)?;
-        println!("mul_mat coop {dtype} {rows} x {k} x {tokens}: {:.1} TFLOP/s", rate / 1e12);
+        report.line(&format!("mul_mat coop {dtype} {rows} x {k} x {tokens}"), || {
+            let (_, rate) = product(&gpu, "coop", dtype, rows, k, tokens)?;
+            Ok(format!("{:.1} TFLOP/s", rate / 1e12))
+        })?;
     }
     for slots in [1, 128] {
-        let rate = delta(&gpu, slots)?;
-        println!(
-            "gdn_layer {} heads: {:.0} GB/s of state, {:.2} of the copy",
-            32 * slots,
-            rate / 1e9,
-            rate / roof
-        );
+        report.bytes(&format!("gdn_layer {} heads", 32 * slots), || delta(&gpu, slots))?;
     }
     Ok(())
 }

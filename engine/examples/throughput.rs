@@ -1,6 +1,7 @@
 //! Prefill and decode rates of a model: the median of several runs, and their spread.
 //!
-//! `cargo run --release -p weft --example throughput -- MODEL.gguf [NAME=VALUE…]` with `backend` (cpu, wgpu, wgpu:PART),
+//! `cargo run --release -p weft --example throughput -- MODEL.gguf [NAME=VALUE…]`, or `synth:qwen35:4b:Q8_0` for a model of random
+//! weights, with `backend` (cpu, wgpu, wgpu:PART),
 //! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `runs`, and `profile=1` for times of kernels on a GPU.
 
 use std::collections::BTreeMap;
@@ -9,12 +10,17 @@ use std::time::{Duration, Instant};
 use weft::backends::{self, BackendOptions};
 use weft::sampling::{Sampler, SamplingParams};
 use weft::session::{Session, SessionOptions};
+use weft::synth::{self, SynthError, SynthSpec};
 use weft::{Error, Model};
 use weft_wgpu::{Options, Wgpu};
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let file = args.next().unwrap_or_else(|| "models/weft-tales-12m.Q8_0.gguf".to_owned());
+    let file = match file.strip_prefix("synth:") {
+        Some(name) => synthetic(name)?,
+        None => file,
+    };
     let named: BTreeMap<String, String> = args
         .filter_map(|a| a.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
         .collect();
@@ -78,6 +84,18 @@ fn main() -> Result<(), Error> {
     report("prefill", prompt, depth, &mut prompts);
     report("decode", decode, depth, &mut decodes);
     Ok(())
+}
+
+/// A file of random weights by architecture, size and type, written if there is none yet.
+fn synthetic(name: &str) -> Result<String, SynthError> {
+    let mut parts = name.split(':').chain(std::iter::repeat(""));
+    let mut next = || parts.next().unwrap_or_default();
+    let spec = SynthSpec::named(next(), next(), next())?;
+    let path = std::env::temp_dir().join(format!("{}.gguf", name.replace(':', "-")));
+    if !path.exists() {
+        synth::write(&path, &spec, &mut |_| {})?;
+    }
+    Ok(path.to_string_lossy().into_owned())
 }
 
 fn time(mut work: impl FnMut() -> Result<(), Error>) -> Result<Duration, Error> {

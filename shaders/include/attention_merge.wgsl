@@ -1,11 +1,12 @@
-// Merges the sums of a head's chunks: one workgroup a head and token.
+// Merges the sums of a head's chunks: a workgroup some columns of a head and token.
 //#include reduce
 //#include attention_chunks
 //#include functions
 //#port gate vec4<f32>
 //#port out vec4<f32>
 const LANES = 256u;
-const TEAMS = LANES / QUADS;
+const COLUMNS = $columns;
+const TEAMS = LANES / COLUMNS;
 const MOST_CHUNKS = 512u;
 var<workgroup> shares: array<f32, MOST_CHUNKS>;
 var<workgroup> sums: array<vec4<f32>, LANES>;
@@ -33,17 +34,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   // Has barriers, so that all shares are seen.
   let total = group_sum(part, lane);
-  let column = lane % QUADS;
+  let column = group.z * COLUMNS + lane % COLUMNS;
   var sum = vec4<f32>();
-  for (var c = lane / QUADS; c < used; c += TEAMS) { sum += shares[c] * $scratch[base + c * (QUADS + 1u) + column]; }
+  for (var c = lane / COLUMNS; c < used; c += TEAMS) { sum += shares[c] * $scratch[base + c * (QUADS + 1u) + column]; }
   sums[lane] = sum;
   workgroupBarrier();
-  if (lane >= QUADS) { return; }
-  for (var i = 1u; i < TEAMS; i++) { sum += sums[i * QUADS + lane]; }
+  if (lane >= COLUMNS) { return; }
+  for (var i = 1u; i < TEAMS; i++) { sum += sums[i * COLUMNS + lane]; }
   var result = select(sum / total, vec4<f32>(), total == 0.0);
 //#if has_gate
   let at = p.gate.offset + group.x * p.gate.stride.y + group.y * p.gate.stride.z;
-  result *= gate_values(p.act, $gate[at / 16u + lane]);
+  result *= gate_values(p.act, $gate[at / 16u + column]);
 //#end
-  $out[(p.out.offset + group.x * p.out.stride.y + group.y * p.out.stride.z) / 16u + lane] = result;
+  $out[(p.out.offset + group.x * p.out.stride.y + group.y * p.out.stride.z) / 16u + column] = result;
 }

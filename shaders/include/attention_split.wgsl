@@ -10,14 +10,17 @@ const LANES = 128u;
 const PIECES = WIDTH / 8u;
 // Lanes that share a key, and keys of a lane: a query is read from workgroup memory once for all of them.
 const SHARE = $share;
-const KEYS = $share;
+const KEYS = $keys;
 const TEAMS = LANES / SHARE;
 const BLOCK = TEAMS * KEYS;
-// Lanes that share softmax over a block's cells.
-const PARTS = LANES / PITCH;
+// Pieces of a key that a lane has in flight.
+const STEPS = PIECES / SHARE;
+const AHEAD = $ahead;
+// Lanes that share the largest score of a block's cells, and cells of one.
+const PARTS = 8u;
 // Rows of values at once, and how many a lane has in flight.
 const ROWS = LANES / PIECES;
-const FLIGHT = 4u;
+const FLIGHT = $flight;
 // Queries, in the end sums of values.
 var<workgroup> room: array<vec4<f32>, $room>;
 var<workgroup> weights: array<f32, BLOCK * PITCH>;
@@ -58,47 +61,69 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let part = lane / PITCH;
   var most = LOWEST;
   var total = 0.0;
-  var low: array<vec4<f32>, HEADS>;
-  var high: array<vec4<f32>, HEADS>;
+  // Written out, since arrays and loops over them can end in memory.
+//#repeat h heads
+  var low%h = vec4<f32>();
+  var high%h = vec4<f32>();
+//#end
   for (var first = start; first < end; first += BLOCK) {
     let count = min(BLOCK, end - first);
     workgroupBarrier();
-    var dots: array<f32, KEYS * HEADS>;
-    var keys: array<Piece, KEYS>;
-    for (var piece = member; piece < PIECES; piece += SHARE) {
-      // Behind the last cell it is read again: its scores are not used there.
-      for (var j = 0u; j < KEYS; j++) {
-        keys[j] = k_piece(k0 + (first + min(team + j * TEAMS, count - 1u)) * p.k.stride.y, piece);
-      }
-      for (var h = 0u; h < HEADS; h++) {
-        let a = room[h * QUADS + piece * 2u];
-        let b = room[h * QUADS + piece * 2u + 1u];
-        for (var j = 0u; j < KEYS; j++) { dots[j * HEADS + h] += dot(a, keys[j].a) + dot(b, keys[j].b); }
-      }
-    }
-    for (var j = 0u; j < KEYS; j++) {
-      for (var h = 0u; h < HEADS; h++) {
-        var score = dots[j * HEADS + h];
-//#if subgroups
-        for (var mask = 1u; mask < SHARE; mask *= 2u) { score += subgroupShuffleXor(score, mask); }
+    // Behind the last cell it is read again: its scores are not used there.
+//#repeat j keys
+    let row%j = k0 + (first + min(team + %ju * TEAMS, count - 1u)) * p.k.stride.y;
+//#repeat h heads
+    var dot%jof%h = 0.0;
 //#end
-        if (member == j) { weights[(team + j * TEAMS) * PITCH + h] = score; }
+//#end
+    for (var step = 0u; step < STEPS; step += AHEAD) {
+//#repeat i ahead
+//#repeat j keys
+      let key%jat%i = k_raw(row%j, member + (step + %iu) * SHARE);
+//#end
+//#end
+//#repeat i ahead
+      let at%i = (member + (step + %iu) * SHARE) * 2u;
+//#repeat j keys
+      let piece%jat%i = k_decoded(key%jat%i);
+//#end
+//#repeat h heads
+      let a%hat%i = room[%hu * QUADS + at%i];
+      let b%hat%i = room[%hu * QUADS + at%i + 1u];
+//#repeat j keys
+      dot%jof%h += dot(a%hat%i, piece%jat%i.a) + dot(b%hat%i, piece%jat%i.b);
+//#end
+//#end
+//#end
+    }
+    // The first values are on their way while weights are found.
+//#repeat f flight
+    var value%f = v_raw(v0 + (first + min(lane / PIECES + %fu * ROWS, count - 1u)) * p.v.stride.y, lane % PIECES);
+//#end
+//#repeat j keys
+//#repeat h heads
+//#if subgroups
+    for (var mask = 1u; mask < SHARE; mask *= 2u) { dot%jof%h += subgroupShuffleXor(dot%jof%h, mask); }
+//#end
+    if (member == %ju) { weights[(team + %ju * TEAMS) * PITCH + %hu] = dot%jof%h; }
+//#end
+//#end
+    workgroupBarrier();
+    if (part < PARTS) {
+      var peak = LOWEST;
+      if (head < HEADS) {
+        for (var c = part; c < count; c += PARTS) { peak = higher(peak, weights[c * PITCH + head]); }
       }
+      parts[lane] = peak;
     }
     workgroupBarrier();
-    var peak = LOWEST;
-    if (head < HEADS) {
-      for (var c = part; c < count; c += PARTS) { peak = higher(peak, weights[c * PITCH + head]); }
-    }
-    parts[lane] = peak;
-    workgroupBarrier();
-    for (var i = 0u; i < PARTS; i++) { peak = higher(peak, parts[i * PITCH + head]); }
-    let next = higher(most, peak);
+    var next = most;
+    for (var i = 0u; i < PARTS; i++) { next = higher(next, parts[i * PITCH + head]); }
     let shrink = shrunk(most, next);
     most = next;
     total *= shrink;
     if (head < HEADS) {
-      for (var c = part; c < count; c += PARTS) {
+      for (var c = part; c < count; c += LANES / PITCH) {
         let share = weight(weights[c * PITCH + head] - next);
         weights[c * PITCH + head] = share;
         total += share;
@@ -106,43 +131,45 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     if (part == 0u) { shrinks[head] = shrink; }
     workgroupBarrier();
-    for (var h = 0u; h < HEADS; h++) {
-      low[h] *= shrinks[h];
-      high[h] *= shrinks[h];
-    }
-    var values: array<Piece, FLIGHT>;
+//#repeat h heads
+    low%h *= shrinks[%hu];
+    high%h *= shrinks[%hu];
+//#end
     for (var c0 = lane / PIECES; c0 < count; c0 += ROWS * FLIGHT) {
-      for (var j = 0u; j < FLIGHT; j++) {
-        values[j] = v_piece(v0 + (first + min(c0 + j * ROWS, count - 1u)) * p.v.stride.y, lane % PIECES);
+//#repeat f flight
+      if (c0 + %fu * ROWS < count) {
+        let value = v_decoded(value%f);
+        let own = (c0 + %fu * ROWS) * PITCH;
+//#repeat h heads
+        low%h += weights[own + %hu] * value.a;
+        high%h += weights[own + %hu] * value.b;
+//#end
+        // The one that takes its place.
+        let next = c0 + (%fu + FLIGHT) * ROWS;
+        if (next < count) { value%f = v_raw(v0 + (first + next) * p.v.stride.y, lane % PIECES); }
       }
-      for (var j = 0u; j < FLIGHT; j++) {
-        let c = c0 + j * ROWS;
-        if (c < count) {
-          for (var h = 0u; h < HEADS; h++) {
-            low[h] += weights[c * PITCH + h] * values[j].a;
-            high[h] += weights[c * PITCH + h] * values[j].b;
-          }
-        }
-      }
+//#end
     }
   }
-  // The sums of all rows, head by head.
-  for (var h = 0u; h < HEADS; h++) {
+  // The sums of all rows, head by head in two halves of the room in turn.
+//#repeat h heads
+  {
+    let half = (%hu & 1u) * 2u * LANES;
+    room[half + lane * 2u] = low%h;
+    room[half + lane * 2u + 1u] = high%h;
     workgroupBarrier();
-    room[lane * 2u] = low[h];
-    room[lane * 2u + 1u] = high[h];
-    workgroupBarrier();
-    if (lane < QUADS && h < live) {
+    if (lane < QUADS && %hu < live) {
       var sum = vec4<f32>();
-      for (var i = 0u; i < ROWS; i++) { sum += room[i * QUADS + lane]; }
-      $scratch[sums_at(group.z, head0 + h, group.x) + lane] = sum;
+      for (var i = 0u; i < ROWS; i++) { sum += room[half + i * QUADS + lane]; }
+      $scratch[sums_at(group.z, head0 + %hu, group.x) + lane] = sum;
     }
   }
+//#end
   parts[lane] = total;
   workgroupBarrier();
   if (lane < live) {
     total = 0.0;
-    for (var i = 0u; i < PARTS; i++) { total += parts[i * PITCH + lane]; }
+    for (var i = 0u; i < LANES / PITCH; i++) { total += parts[i * PITCH + lane]; }
     $scratch[sums_at(group.z, head0 + lane, group.x) + QUADS] = vec4<f32>(most, total, 0.0, 0.0);
   }
 }

@@ -2,16 +2,46 @@
 // subgroups of 32 threads 64 rows of 32 columns. Weights and x pass through workgroup memory 64 values at a time; a thread
 // decodes half of one row's and half of one column's, and holds those of the next turn while the matrices are multiplied.
 //#include weight weight
-//#port x vec4<f32>
 //#port out f32
+//#include convert_halves
 //#if chosen
 //#include chosen_columns
+//#port x vec4<f32>
+alias X = vec4<f32>;
+fn x_of(i: u32) -> X { return $x[i]; }
+fn half_of(v: X) -> vec4<f16> { return halves(v); }
+fn x_column(c: Columns, n: u32) -> u32 { return column_x(c, n); }
 //#else
+// A launch before this one has left x as halves: here each would be converted by every workgroup of its column.
 //#include plane_columns
+//#scratch vec4<f16>
+alias X = vec4<f16>;
+fn x_of(i: u32) -> X { return $scratch[i]; }
+fn half_of(v: X) -> vec4<f16> { return v; }
+fn x_column(c: Columns, n: u32) -> u32 { return n * (p.x.shape.x / 4u); }
 //#end
-const enable_f16 = true;
-fn x_quad(i: u32) -> vec4<f32> { return $x[i]; }
-//#include x_quads weight
+// A run of x as long as those of the weight.
+struct Xs {
+  a: X,
+//#if !weight_quads=1
+  b: X,
+//#end
+//#if weight_quads=4
+  c: X,
+  d: X,
+//#end
+}
+fn xs_of(at: u32) -> Xs {
+//#if weight_quads=1
+  return Xs(x_of(at));
+//#end
+//#if weight_quads=2
+  return Xs(x_of(at), x_of(at + 1u));
+//#end
+//#if weight_quads=4
+  return Xs(x_of(at), x_of(at + 1u), x_of(at + 2u), x_of(at + 3u));
+//#end
+}
 // Rows of 64 halves and eight unused ones, which keep rows in different banks.
 const PITCH: u32 = 18u;
 var<workgroup> tile_w: array<vec4<f16>, 2304>;
@@ -20,52 +50,48 @@ var<workgroup> edge: array<f32, 2048>;
 // A thread's share of a turn: 32 values of a row and of a column, as loaded, in two runs of 16, four of 8 or eight of 4.
 const SLOTS: u32 = 8u / $weight_quads;
 struct Share {
-  w0: weight_Words, x0: Quads$weight_quads,
-  w1: weight_Words, x1: Quads$weight_quads,
+  w0: weight_Words, x0: Xs,
+  w1: weight_Words, x1: Xs,
 //#if !weight_quads=4
-  w2: weight_Words, x2: Quads$weight_quads,
-  w3: weight_Words, x3: Quads$weight_quads,
+  w2: weight_Words, x2: Xs,
+  w3: weight_Words, x3: Xs,
 //#end
 //#if weight_quads=1
-  w4: weight_Words, x4: Quads$weight_quads,
-  w5: weight_Words, x5: Quads$weight_quads,
-  w6: weight_Words, x6: Quads$weight_quads,
-  w7: weight_Words, x7: Quads$weight_quads,
+  w4: weight_Words, x4: Xs,
+  w5: weight_Words, x5: Xs,
+  w6: weight_Words, x6: Xs,
+  w7: weight_Words, x7: Xs,
 //#end
 }
 fn unit_of(turn: u32, t: u32, slot: u32) -> u32 { return (turn * 2u + t % 2u) * (SLOTS / weight_runs) + slot / weight_runs; }
 fn share_of(row: Row, x: u32, turn: u32, t: u32) -> Share {
   return Share(
-    weight_fetch(row, unit_of(turn, t, 0u)), weight_x(x + weight_place(unit_of(turn, t, 0u), 0u % weight_runs)),
-    weight_fetch(row, unit_of(turn, t, 1u)), weight_x(x + weight_place(unit_of(turn, t, 1u), 1u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 0u)), xs_of(x + weight_place(unit_of(turn, t, 0u), 0u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 1u)), xs_of(x + weight_place(unit_of(turn, t, 1u), 1u % weight_runs)),
 //#if !weight_quads=4
-    weight_fetch(row, unit_of(turn, t, 2u)), weight_x(x + weight_place(unit_of(turn, t, 2u), 2u % weight_runs)),
-    weight_fetch(row, unit_of(turn, t, 3u)), weight_x(x + weight_place(unit_of(turn, t, 3u), 3u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 2u)), xs_of(x + weight_place(unit_of(turn, t, 2u), 2u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 3u)), xs_of(x + weight_place(unit_of(turn, t, 3u), 3u % weight_runs)),
 //#end
 //#if weight_quads=1
-    weight_fetch(row, unit_of(turn, t, 4u)), weight_x(x + weight_place(unit_of(turn, t, 4u), 4u % weight_runs)),
-    weight_fetch(row, unit_of(turn, t, 5u)), weight_x(x + weight_place(unit_of(turn, t, 5u), 5u % weight_runs)),
-    weight_fetch(row, unit_of(turn, t, 6u)), weight_x(x + weight_place(unit_of(turn, t, 6u), 6u % weight_runs)),
-    weight_fetch(row, unit_of(turn, t, 7u)), weight_x(x + weight_place(unit_of(turn, t, 7u), 7u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 4u)), xs_of(x + weight_place(unit_of(turn, t, 4u), 4u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 5u)), xs_of(x + weight_place(unit_of(turn, t, 5u), 5u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 6u)), xs_of(x + weight_place(unit_of(turn, t, 6u), 6u % weight_runs)),
+    weight_fetch(row, unit_of(turn, t, 7u)), xs_of(x + weight_place(unit_of(turn, t, 7u), 7u % weight_runs)),
 //#end
   );
 }
-// Halves end at 65504; infinities and NaN stay what they are.
-fn halves(v: vec4<f32>) -> vec4<f16> {
-  return vec4<f16>(select(v, clamp(v, vec4<f32>(-65504.0), vec4<f32>(65504.0)), abs(v) < vec4<f32>(3.4e38)));
-}
-fn put_slot(at: u32, w: Quads$weight_quads, x: Quads$weight_quads) {
+fn put_slot(at: u32, w: Quads$weight_quads, x: Xs) {
   tile_w[at] = vec4<f16>(w.a);
-  tile_x[at] = halves(x.a);
+  tile_x[at] = half_of(x.a);
 //#if !weight_quads=1
   tile_w[at + 1u] = vec4<f16>(w.b);
-  tile_x[at + 1u] = halves(x.b);
+  tile_x[at + 1u] = half_of(x.b);
 //#end
 //#if weight_quads=4
   tile_w[at + 2u] = vec4<f16>(w.c);
-  tile_x[at + 2u] = halves(x.c);
+  tile_x[at + 2u] = half_of(x.c);
   tile_w[at + 3u] = vec4<f16>(w.d);
-  tile_x[at + 3u] = halves(x.d);
+  tile_x[at + 3u] = half_of(x.d);
 //#end
 }
 fn put_share(own: u32, s: Share, turn: u32, t: u32) {
@@ -102,7 +128,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let rows = p.out.shape.x;
   let first_row = group.y * 128u;
   let row = columns_weight(columns, min(first_row + t / 2u, rows - 1u));
-  let x = column_x(columns, min(columns.first + t / 2u, columns.end - 1u));
+  let x = x_column(columns, min(columns.first + t / 2u, columns.end - 1u));
   let own = (t / 2u) * PITCH + (t % 2u) * 8u;
   let row0 = wave / 4u * 64u;
   let column0 = wave % 4u * 32u;

@@ -3,6 +3,7 @@
 //   @_row_of(row, z, w)   a row
 //   @_fetch(row, u)       what of it makes unit u, as loaded
 //   @_run(words, u, run)  the levels of a run
+//   @_levels(words, u, run)  the same as 16 bytes, of types that have runs of 16; signed bytes
 //   @_line(words, u, run) its scale (x) and least (y)
 //   @_place(u, run)       where it lies in a row of x, in vectors of four
 //   @_runs, @_least       runs of a unit; whether `least` is ever not zero
@@ -57,4 +58,14 @@ fn @_row_of(row: u32, z: u32, w: u32) -> Row {
 //#end
 //#if @_type=Q6_K
 //#include weight_q6_k @
+//#end
+//#if @_quads=4
+fn @_run(w: @_Words, u: u32, run: u32) -> Quads4 {
+  let v = @_levels(w, u, run);
+//#if @_type=Q8_0
+  return Quads4(signed_bytes4(v.x), signed_bytes4(v.y), signed_bytes4(v.z), signed_bytes4(v.w));
+//#else
+  return Quads4(bytes4(v.x), bytes4(v.y), bytes4(v.z), bytes4(v.w));
+//#end
+}
 //#end

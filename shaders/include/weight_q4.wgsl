@@ -22,9 +22,8 @@ fn @_fetch(r: Row, u: u32) -> @_Words {
 //#end
 //#end
 }
-fn @_run(w: @_Words, u: u32, run: u32) -> Quads4 {
-  let v = (w.q >> vec4<u32>(4u * run)) & vec4<u32>(0x0f0f0f0fu);
-  return Quads4(bytes4(v.x), bytes4(v.y), bytes4(v.z), bytes4(v.w));
+fn @_levels(w: @_Words, u: u32, run: u32) -> vec4<u32> {
+  return (w.q >> vec4<u32>(4u * run)) & vec4<u32>(0x0f0f0f0fu);
 }
 fn @_line(w: @_Words, u: u32, run: u32) -> vec2<f32> {
   let d = unpack2x16float(w.d);

@@ -17,14 +17,13 @@ fn @_fetch(r: Row, u: u32) -> @_Words {
   return @_Words(levels, @_load_quad(block), @_load_quad(block + 16u + 16u * (u & 1u)));
 //#end
 }
-fn @_run(w: @_Words, u: u32, run: u32) -> Quads4 {
+fn @_levels(w: @_Words, u: u32, run: u32) -> vec4<u32> {
   let four = (w.q >> vec4<u32>(4u * run)) & vec4<u32>(0x0f0f0f0fu);
 //#if @_type=Q4_K
-  let v = four;
+  return four;
 //#else
-  let v = four | (((w.h >> vec4<u32>((u & 6u) + run)) & vec4<u32>(0x01010101u)) << vec4<u32>(4u));
+  return four | (((w.h >> vec4<u32>((u & 6u) + run)) & vec4<u32>(0x01010101u)) << vec4<u32>(4u));
 //#end
-  return Quads4(bytes4(v.x), bytes4(v.y), bytes4(v.z), bytes4(v.w));
 }
 fn @_line(w: @_Words, u: u32, run: u32) -> vec2<f32> {
   // Groups 0 to 3 have six bits in a byte each, groups 4 to 7 four bits here and two above those of the first four.

@@ -24,13 +24,12 @@ fn @_fetch(r: Row, u: u32) -> @_Words {
 //#end
 //#end
 }
-fn @_run(w: @_Words, u: u32, run: u32) -> Quads4 {
+fn @_levels(w: @_Words, u: u32, run: u32) -> vec4<u32> {
   let four = (w.q >> vec4<u32>(4u * run)) & vec4<u32>(0x0f0f0f0fu);
   let bits = (vec4<u32>(w.h) >> (vec4<u32>(0u, 4u, 8u, 12u) + vec4<u32>(16u * run))) & vec4<u32>(15u);
   // Bit n of four becomes bit 4 of byte n.
   let low = ((bits & vec4<u32>(1u)) << vec4<u32>(4u)) | ((bits & vec4<u32>(2u)) << vec4<u32>(11u));
-  let v = four | low | ((bits & vec4<u32>(4u)) << vec4<u32>(18u)) | ((bits & vec4<u32>(8u)) << vec4<u32>(25u));
-  return Quads4(bytes4(v.x), bytes4(v.y), bytes4(v.z), bytes4(v.w));
+  return four | low | ((bits & vec4<u32>(4u)) << vec4<u32>(18u)) | ((bits & vec4<u32>(8u)) << vec4<u32>(25u));
 }
 fn @_line(w: @_Words, u: u32, run: u32) -> vec2<f32> {
   let d = unpack2x16float(w.d);

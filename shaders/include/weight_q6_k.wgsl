@@ -24,10 +24,9 @@ fn @_fetch(r: Row, u: u32) -> @_Words {
   return @_Words(@_load_quad(levels + 16u * (u & 7u)), @_load_quad(high + 32u * half + 16u * (u & 1u)),
                vec2<u32>(@_load_word(own), @_load_word(own + 4u)), @_load_half(step));
 }
-fn @_run(w: @_Words, u: u32, run: u32) -> Quads4 {
+fn @_levels(w: @_Words, u: u32, run: u32) -> vec4<u32> {
   let four = (w.q >> vec4<u32>(4u * run)) & vec4<u32>(0x0f0f0f0fu);
-  let v = four | (((w.h >> vec4<u32>((u & 2u) + 4u * run)) & vec4<u32>(0x03030303u)) << vec4<u32>(4u));
-  return Quads4(bytes4(v.x), bytes4(v.y), bytes4(v.z), bytes4(v.w));
+  return four | (((w.h >> vec4<u32>((u & 2u) + 4u * run)) & vec4<u32>(0x03030303u)) << vec4<u32>(4u));
 }
 fn @_line(w: @_Words, u: u32, run: u32) -> vec2<f32> {
   let scale = f32(extractBits(bitcast<i32>(w.scales[run]), 8u * (u & 3u), 8u)) * unpack2x16float(w.d).x;

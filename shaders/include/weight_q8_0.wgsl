@@ -13,8 +13,6 @@ fn @_fetch(r: Row, u: u32) -> @_Words {
   return @_Words(@_load_quad(block + 2u + 16u * (u % 2u)), @_load_half(block));
 //#end
 }
-fn @_run(w: @_Words, u: u32, run: u32) -> Quads4 {
-  return Quads4(signed_bytes4(w.q.x), signed_bytes4(w.q.y), signed_bytes4(w.q.z), signed_bytes4(w.q.w));
-}
+fn @_levels(w: @_Words, u: u32, run: u32) -> vec4<u32> { return w.q; }
 fn @_line(w: @_Words, u: u32, run: u32) -> vec2<f32> { return vec2<f32>(unpack2x16float(w.d).x, 0.0); }
 fn @_place(u: u32, run: u32) -> u32 { return 4u * u; }

@@ -4,6 +4,7 @@
 //! * `//#include NAME`: the text of `shaders/include/NAME.wgsl`, once.
 //! * `//#include NAME WORD`: the same text with `@` replaced by the word, once for each word.
 //! * `//#if NAME`, `//#if !NAME`, `//#if NAME=VALUE`, `//#else`, `//#end`: text that depends on definitions.
+//! * `//#repeat NAME COUNT` to `//#end`: the text so many times, `%NAME` replaced by 0, 1 and so on. The count is a definition.
 //! * `//#port NAME KIND`: declares the binding of a port. `KIND` is `any` (functions that read or write any type and
 //!   layout are written for it) or the element type of the array, as `vec4<f32>`.
 //! * `//#scratch TYPE`: memory that lives as long as the dispatch, as `$scratch`.
@@ -117,7 +118,13 @@ fn parameters(request: &Request<'_>, out: &mut String) {
 fn walk(request: &Request<'_>, name: &str, text: &str, state: &mut State) -> Result<(), String> {
     // Whether each open condition holds, and whether one outside it failed.
     let mut open: Vec<bool> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    let lines: Vec<&str> = text.lines().collect();
+    // Lines below this one belong to a repetition that is done.
+    let mut next = 0;
+    for (number, line) in lines.iter().copied().enumerate() {
+        if number < next {
+            continue;
+        }
         let Some(directive) = line.trim().strip_prefix("//#") else {
             let comment = line.trim_start().starts_with("//");
             if open.iter().all(|holds| *holds) && !comment && !line.trim().is_empty() {
@@ -131,6 +138,18 @@ fn walk(request: &Request<'_>, name: &str, text: &str, state: &mut State) -> Res
         let wrong = || format!("{name}.wgsl:{}: `{line}`", number + 1);
         match verb {
             "if" => open.push(holds(request, first.ok_or_else(wrong)?)),
+            "repeat" if open.iter().all(|holds| *holds) => {
+                let (variable, count) = (first.ok_or_else(wrong)?, second.ok_or_else(wrong)?);
+                let count = request.defines.get(count).and_then(|v| v.trim_end_matches('u').parse().ok());
+                let count: u32 = count.ok_or_else(wrong)?;
+                let end = end_of(&lines, number).ok_or_else(wrong)?;
+                let body = lines[number + 1..end].join("\n");
+                for n in 0..count {
+                    walk(request, name, &body.replace(&format!("%{variable}"), &n.to_string()), state)?;
+                }
+                next = end + 1;
+            }
+            "repeat" => open.push(false),
             "else" => {
                 let last = open.last_mut().ok_or_else(wrong)?;
                 *last = !*last;
@@ -166,6 +185,23 @@ fn walk(request: &Request<'_>, name: &str, text: &str, state: &mut State) -> Res
         }
     }
     if open.is_empty() { Ok(()) } else { Err(format!("{name}.wgsl: `//#if` without `//#end`")) }
+}
+
+/// The line that ends what begins in line `start`.
+fn end_of(lines: &[&str], start: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (number, line) in lines.iter().enumerate().skip(start) {
+        let verb = line.trim().strip_prefix("//#").and_then(|d| d.split_whitespace().next());
+        match verb {
+            Some("if" | "repeat") => depth += 1,
+            Some("end") => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(number);
+        }
+    }
+    None
 }
 
 fn holds(request: &Request<'_>, condition: &str) -> bool {

@@ -3,7 +3,7 @@
 use super::super::{Build, Launch};
 use super::number;
 
-/// Chunks of all key/value heads together that a long cache is cut into: enough to fill a large GPU.
+/// Chunks of all key/value heads together that a long cache is cut into: enough to fill a large GPU. The merge takes no more.
 const GROUPS: u32 = 512;
 /// Least cells of a chunk.
 const LEAST: u32 = 64;
@@ -13,6 +13,13 @@ const ALIKE: u32 = 8;
 const HEADS: [(u32, u32); 4] = [(2, 2), (4, 4), (6, 8), (8, 8)];
 /// Lanes that share a key, where there are subgroups to add their sums.
 const SHARE: u32 = 4;
+/// Keys of such lanes.
+const KEYS: u32 = 2;
+/// Pieces of keys, and of values, that a lane has on their way.
+const AHEAD: u32 = 4;
+const FLIGHT: u32 = 8;
+/// Columns that a workgroup of the merge computes, in fours.
+const COLUMNS: u32 = 16;
 /// Lanes of a workgroup.
 const LANES: u32 = 128;
 
@@ -29,7 +36,11 @@ pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
     build.scratch = sums(build, chunks)?;
     let subgroups = build.caps.subgroups.is_some_and(|(least, _)| least >= SHARE);
-    let share = if subgroups { SHARE } else { 1 };
+    let (share, keys) = if subgroups { (SHARE, KEYS) } else { (1, 1) };
+    // Pieces of eight values of a row; loads of a lane that are on their way together.
+    let pieces = width / 8;
+    let ahead = (pieces / share).min(AHEAD);
+    let flight = (LANES / share * keys / (LANES / pieces)).min(FLIGHT);
     let split = Launch::grid([chunks, groups * batches, tokens])
         .define("width", number(width))
         .integer("chunks", chunks)
@@ -38,7 +49,10 @@ pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         .define("heads", number(at_once))
         .define("pitch", number(pitch))
         .define("share", number(share))
-        .define("room", number((at_once * width / 4).max(2 * LANES)))
+        .define("keys", number(keys))
+        .define("ahead", number(ahead))
+        .define("flight", number(flight))
+        .define("room", number((at_once * width / 4).max(4 * LANES)))
         .integer("batches", batches);
     Ok(vec![split, merge(build, chunks)?])
 }
@@ -46,7 +60,10 @@ pub(super) fn launches(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 /// Merges the chunks of each head and token.
 pub(super) fn merge(build: &Build<'_>, chunks: u32) -> Result<Launch, String> {
     let [width, tokens, heads, _] = build.shape("q")?;
-    let launch = Launch::grid([heads, tokens, 1]).define("width", number(width)).integer("chunks", chunks);
+    let launch = Launch::grid([heads, tokens, width / 4 / COLUMNS])
+        .define("width", number(width))
+        .define("columns", number(COLUMNS))
+        .integer("chunks", chunks);
     Ok(launch.flag("merge", true))
 }
 

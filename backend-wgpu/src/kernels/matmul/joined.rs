@@ -1,6 +1,7 @@
 //! `mul_mats` and `mul_mat_swiglu`: products of several weights with the same column, in one launch. For more columns the
 //! parts are as good alone.
 
+use super::bytes::Waves;
 use super::ports::{Teams, is_wide, rows_port, weight};
 use super::windows::fits;
 use crate::kernels::{Build, Launch};
@@ -91,6 +92,17 @@ pub(super) fn gated(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let wide = is_wide(build, "gate", &gate) && is_wide(build, "up", &up);
     let teams = Teams::new(build, &gate, u64::from(rows), 1).if_wide(wide);
     let groups = u32::try_from(u64::from(rows).div_ceil(teams.rows())).map_err(|e| e.to_string())?;
-    let launch = teams.define(Launch::flat(groups), 1);
+    let launch = teams.define(Launch::flat(groups), 1).define("form", "vec");
+    Ok(vec![weight(weight(launch, build, "gate", "gate", &gate), build, "up", "up", &up)])
+}
+
+/// The same of columns that are rounded to 16 bits.
+pub(super) fn gated_bytes(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let [rows, ..] = build.shape("out")?;
+    let (gate, up) = (build.layout("gate")?, build.layout("up")?);
+    let (gate, up) = (whole(build, "gate", gate)?, whole(build, "up", up)?);
+    let waves = Waves::new(build, "gate", &gate, u64::from(rows), 1).of_two();
+    let groups = u32::try_from(u64::from(rows).div_ceil(waves.rows())).map_err(|e| e.to_string())?;
+    let launch = waves.define(Launch::flat(groups), 1);
     Ok(vec![weight(weight(launch, build, "gate", "gate", &gate), build, "up", "up", &up)])
 }

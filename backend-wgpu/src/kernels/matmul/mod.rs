@@ -1,5 +1,6 @@
 //! Products with weights of every type.
 
+mod bytes;
 mod id;
 mod joined;
 mod ports;
@@ -15,11 +16,13 @@ use weft_core::contract::{Port, Symbol, Tolerance};
 
 /// Variants of these kernels. Vectors stand before matrices: where both could, they read less.
 pub(super) const VARIANTS: &[Variant] = &[
+    in_bytes("mul_mat", bytes::product, FEW, product::in_bytes),
     fast("mul_mat", "vec", product_port, FEW, product::few_columns),
     on_matrices("mul_mat", product_port, WHOLE_TURNS, product::matrices),
     fast("mul_mat", "tile", rows_port, WHOLE, product::tiles),
     Variant::any("mul_mat", product::any),
     fast("mul_mats", "vec", joined::port, ONE, joined::several),
+    in_bytes("mul_mat_swiglu", bytes::gated, ONE, joined::gated_bytes),
     fast("mul_mat_swiglu", "vec", joined::port, ONE, joined::gated),
     fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
     on_matrices("mul_mat_id", rows_port, WHOLE_TURNS, id::matrices),
@@ -40,6 +43,12 @@ const fn fast(
 ) -> Variant {
     let runs_on: fn(&Caps) -> bool = |_| true;
     Variant { stem, name, exact: true, port, symbols, tolerance: None, runs_on, build }
+}
+
+/// A variant for few columns that rounds x to 16 bits a value, relative to the largest of 16 neighbours.
+const fn in_bytes(stem: &'static str, port: PortOf, symbols: &'static [Symbol], build: BuildOf) -> Variant {
+    let tolerance = Some(Tolerance::EIGHT_BIT);
+    Variant { exact: false, tolerance, runs_on: bytes::runs_on, ..fast(stem, "bytes", port, symbols, build) }
 }
 
 /// A variant that multiplies halves on matrix units.

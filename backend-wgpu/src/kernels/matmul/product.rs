@@ -1,5 +1,6 @@
 //! `mul_mat`.
 
+use super::bytes::Waves;
 use super::ports::{MATRIX_TILE, TILE, Teams, is_wide, limited, weight};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
@@ -69,14 +70,32 @@ pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> 
     parts(build, teams.rows())?.iter().map(launch).collect()
 }
 
+/// A subgroup some rows, for all columns, which are rounded to 16 bits.
+pub(super) fn in_bytes(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let (layout, [rows, columns, ..]) = (build.layout("weight")?, build.shape("out")?);
+    let columns = columns.next_power_of_two();
+    let waves = Waves::new(build, "weight", &layout, u64::from(rows), columns);
+    let launch = |part: &Part| {
+        let groups = u32::try_from(part.out.shape[0].div_ceil(waves.rows())).map_err(|e| e.to_string())?;
+        let launch = waves.define(part.launch(Launch::flat(groups)), columns);
+        Ok(weight(launch, build, "weight", "weight", &part.weight))
+    };
+    parts(build, waves.rows())?.iter().map(launch).collect()
+}
+
 /// A workgroup a tile.
 pub(super) fn tiles(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     in_tiles(build, "tile", TILE)
 }
 
-/// A workgroup a tile, on matrix units.
+/// A workgroup a tile, on matrix units, after a launch that leaves the columns as halves.
 pub(super) fn matrices(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    in_tiles(build, "coop", MATRIX_TILE)
+    let x = build.elements("x")?;
+    build.scratch = u64::from(x) * 2;
+    let halves =
+        Launch::flat(x.div_ceil(4 * 256)).define("form", "halves").shader("mul_mat", vec![("x", "x")]);
+    let tiles = in_tiles(build, "coop", MATRIX_TILE)?;
+    Ok(std::iter::once(halves).chain(tiles).collect())
 }
 
 fn in_tiles(build: &Build<'_>, form: &str, tile: u64) -> Result<Vec<Launch>, String> {
