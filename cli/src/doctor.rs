@@ -23,9 +23,9 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     let asked = args.backend.backend.split(':').next().unwrap_or_default();
     let mut out = std::io::stdout().lock();
     let mut works = false;
-    for found in backends::found(&options).iter().filter(|f| asked == "auto" || f.backend == asked) {
+    for found in backends::found((asked != "auto").then_some(asked), &options) {
         works |= found.status.is_ok();
-        device(&mut out, found)?;
+        device(&mut out, &found)?;
     }
     let opened = backends::open(&args.backend.backend, &options)?;
     let order: Vec<String> =

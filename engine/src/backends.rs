@@ -91,9 +91,10 @@ pub fn known() -> Vec<&'static str> {
     KINDS.iter().map(|kind| kind.name).collect()
 }
 
-/// What each backend compiled in finds on this machine.
-pub fn found(options: &BackendOptions) -> Vec<Found> {
-    KINDS.iter().flat_map(|kind| (kind.find)(options)).collect()
+/// What each backend compiled in finds on this machine; with a name, what that one finds.
+pub fn found(only: Option<&str>, options: &BackendOptions) -> Vec<Found> {
+    let asked = |kind: &&Kind| only.is_none_or(|name| name == kind.name);
+    KINDS.iter().filter(asked).flat_map(|kind| (kind.find)(options)).collect()
 }
 
 /// Opens a backend by name, `name:device` one of its devices, by index or a part of its name. `auto` takes the first

@@ -1,33 +1,25 @@
 //! The command as people meet it: what it prints, and exit codes.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+#![expect(clippy::expect_used, reason = "these are tests")]
 
-/// The program under test, built once for this test.
-fn program() -> PathBuf {
-    static BUILT: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
-    BUILT
-        .get_or_init(|| {
-            let status = Command::new(env!("CARGO"))
-                .args(["build", "--quiet", "--package", "weft-cli"])
-                .status()
-                .expect("cargo runs");
-            assert!(status.success(), "weft-cli builds");
-            // Test programs lie in target/PROFILE/deps.
-            let deps = std::env::current_exe().expect("this program has a path");
-            let target = deps.ancestors().nth(3).expect("a target folder").join("debug");
-            target.join(format!("weft{}", std::env::consts::EXE_SUFFIX))
-        })
-        .clone()
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The program, built with this test.
+fn program() -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_weft"));
+    // Without this folder Mesa's drivers say so on standard error.
+    program.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
+    program
 }
 
 fn weft(args: &[&str]) -> Output {
-    // Without this folder Mesa's drivers say so on standard error.
-    Command::new(program())
-        .args(args)
-        .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .expect("weft runs")
+    program().args(args).output().expect("weft runs")
+}
+
+/// On the CPU: where the device does not matter, looking for others is most of what a call takes.
+fn on_cpu(args: &[&str]) -> Output {
+    weft(&[&args[..1], &["--backend", "cpu"], &args[1..]].concat())
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -47,7 +39,8 @@ fn default_model() -> Vec<u8> {
 
 /// Exit code 2, one line on standard error that holds all of `parts`, and no panic.
 fn refuses(args: &[&str], parts: &[&str]) {
-    let output = weft(args);
+    let chosen = args.contains(&"--backend") || args[0] == "info";
+    let output = if chosen { weft(args) } else { on_cpu(args) };
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
     assert!(!error.contains("panicked"), "{error}");
@@ -67,8 +60,8 @@ fn tells_a_story_from_the_model_inside() {
 
 #[test]
 fn listening_changes_no_text() {
-    let quiet = weft(&["run", "--temp", "0", "-n", "20", "A bee."]);
-    let heard = weft(&["-vv", "run", "--temp", "0", "-n", "20", "A bee."]);
+    let quiet = on_cpu(&["run", "--temp", "0", "-n", "20", "A bee."]);
+    let heard = weft(&["-vv", "run", "--backend", "cpu", "--temp", "0", "-n", "20", "A bee."]);
     assert_eq!(quiet.stdout, heard.stdout);
     assert!(text(&heard.stderr).contains("dispatch"));
 }
@@ -76,7 +69,7 @@ fn listening_changes_no_text() {
 #[test]
 fn a_device_that_samples_tells_the_same_greedy_story() {
     let ask = |more: &[&str]| {
-        let output = weft(&[&["run", "-n", "30", "Tell me a story about a shy dragon."], more].concat());
+        let output = on_cpu(&[&["run", "-n", "30", "Tell me a story about a shy dragon."], more].concat());
         assert!(output.status.success(), "{}", text(&output.stderr));
         (text(&output.stdout), text(&output.stderr))
     };
@@ -172,7 +165,7 @@ fn writes_logits_that_do_not_depend_on_how_they_are_cut() {
     let ids = scratch("cut.json", b"[1,410,201,521,405,261,381,351,261,1506,1090,16,2,201,1,412,201]");
     let read = |name: &str, more: &[&str]| {
         let out = scratch(name, b"");
-        let output = weft(&[&["logits", "--tokens", &ids, "--hidden", "-o", &out], more].concat());
+        let output = on_cpu(&[&["logits", "--tokens", &ids, "--hidden", "-o", &out], more].concat());
         assert!(output.status.success(), "{}", text(&output.stderr));
         let references = weft_tests::refs::References::read(Path::new(&out));
         (references.floats("logits"), references.floats("hidden_7"))
@@ -191,23 +184,22 @@ fn makes_describes_and_plans_a_synthetic_model() {
     assert!(made.status.success(), "{}", text(&made.stderr));
     let info = text(&weft(&["info", &file]).stdout);
     assert!(info.contains("general.architecture") && info.contains("context"), "{info}");
-    let plan = text(&weft(&["plan", &file, "--tokens", "8", "--context", "512"]).stdout);
+    let plan = text(&on_cpu(&["plan", &file, "--tokens", "8", "--context", "512"]).stdout);
     assert!(plan.contains("by rule gdn_layer") && plan.contains("dispatches"), "{plan}");
-    let story = text(&weft(&["plan", "-m", &file, "--explain", "l2_norm"]).stdout);
+    let story = text(&on_cpu(&["plan", "-m", &file, "--explain", "l2_norm"]).stdout);
     assert!(story.contains("gdn_layer at node"), "{story}");
-    let json = weft(&["plan", "-m", &file, "--json"]);
+    let json = on_cpu(&["plan", "-m", &file, "--json"]);
     let plan: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert!(plan["dispatches"].as_array().is_some_and(|d| !d.is_empty()) && plan["trail"].is_array());
-    let run = weft(&["run", "-m", &file, "-n", "5", "--temp", "0", "hello"]);
+    let run = on_cpu(&["run", "-m", &file, "-n", "5", "--temp", "0", "hello"]);
     assert!(run.status.success(), "{}", text(&run.stderr));
 }
 
 #[test]
 fn chats_over_several_turns() {
     use std::io::Write;
-    use std::process::Stdio;
-    let mut child = Command::new(program())
-        .args(["chat", "--temp", "0", "-n", "12"])
+    let mut child = program()
+        .args(["chat", "--backend", "cpu", "--temp", "0", "-n", "12"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -3,6 +3,7 @@
 use crate::coverage::{self, Refusal};
 use crate::data::Bench;
 use crate::dispatch;
+use crate::forms::Forms;
 use crate::machines::{self, Machine};
 use crate::subject::Subject;
 use std::collections::BTreeSet;
@@ -54,7 +55,12 @@ impl Subject {
             for offer in offers(self, machine) {
                 let cases = self.check_offer(machine.backend.name(), offer);
                 let items = coverage::required(offer.contract, self).len();
-                println!("{} {}: {cases} cases show {items} properties", self.kernel, offer.variant);
+                println!(
+                    "{} {} on {}: {cases} cases show {items} properties",
+                    self.kernel,
+                    offer.variant,
+                    machine.backend.name()
+                );
             }
         }
     }
@@ -62,19 +68,23 @@ impl Subject {
     fn check_offer(&self, backend: &str, offer: &Offer) -> usize {
         let mut missing = coverage::required(offer.contract, self);
         let machines = machines::running(backend, offer);
+        let mut forms = Forms::of(backend);
         let mut cases = 0;
         for attempt in 0..ATTEMPTS {
-            let name = format!("{} {}", self.kernel, offer.variant);
-            let mut random = Random::named(&name, seed().wrapping_add(attempt << 32));
-            let wish = coverage::wish(offer.contract, &missing, &mut random);
-            let Some(case) = draw_case(self, offer.contract, &wish, MOST, &mut random) else { continue };
-            let shown = coverage::shown(&case);
             if missing.is_empty() && cases >= CASES {
                 break;
             }
-            if cases >= CASES && missing.is_disjoint(&shown) {
+            let name = format!("{} {}", self.kernel, offer.variant);
+            let mut random = Random::named(&name, seed().wrapping_add(attempt << 32));
+            let mut wish = coverage::wish(offer.contract, &missing, &mut random);
+            forms.lean(&mut wish, &mut random);
+            let Some(case) = draw_case(self, offer.contract, &wish, MOST, &mut random) else { continue };
+            let shown = coverage::shown(&case);
+            let adds = !missing.is_disjoint(&shown);
+            if !adds && (cases >= CASES || !forms.knows(&case)) {
                 continue;
             }
+            forms.add(&case);
             let place = format!("{name}, WEFT_SEED={} attempt {attempt}", seed());
             assert_legal(&case, &place);
             let bench = Bench::new(self, case, &mut random)

@@ -2,7 +2,7 @@
 
 use crate::coverage::Refusal;
 use crate::segments;
-use crate::subject::{Subject, Values, between, is_distinct, values};
+use crate::subject::{Subject, Values, between, factors, is_distinct, values};
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Case, Draft, Source};
 use weft_tests::Random;
@@ -14,12 +14,18 @@ pub static SUBJECT: Subject = Subject {
         let (table, snapshots) = table(case, "state", random);
         let distinct = is_distinct(case, "state");
         let state = if case.layout("segments").is_some() {
-            segments::states(&table, snapshots, distinct)
+            segments::states(&table, snapshots, distinct, factors(case, "v"))
         } else {
-            between(-1.0, 1.0)
+            factors(case, "v")
         };
-        let old = segments::states(&[], snapshots, true);
-        let ready = [("k", key(case)), ("gate", between(-0.3, 0.0)), ("beta", between(0.0, 1.0))];
+        let old = segments::no_states(snapshots);
+        let ready = [
+            ("q", factors(case, "v")),
+            ("k", key(case)),
+            ("v", factors(case, "v")),
+            ("gate", between(-0.3, 0.0)),
+            ("beta", between(0.0, 1.0)),
+        ];
         let mut all = values(ready);
         all.extend([("state", state), ("state_out", old), ("segments", segments::words(&table))]);
         all
@@ -62,7 +68,8 @@ pub fn table(case: &Case, pool: &str, random: &mut Random) -> (Vec<weft_core::se
 /// Keys of at most unit length: longer ones would make the state grow without bound.
 fn key(case: &Case) -> Values {
     let most = 1.0 / (case.layout("k").map_or(1, |k| k.shape[0]) as f64).sqrt();
-    between(-most, most)
+    let mut factors = factors(case, "k");
+    Box::new(move |index, random| most * factors(index, random))
 }
 
 fn complete(draft: &mut Draft, source: &mut Source<'_>) {

@@ -3,7 +3,7 @@
 use crate::coverage::Refusal;
 use crate::gated_delta_net::{leaves_rows, result, table};
 use crate::segments;
-use crate::subject::{Subject, below, between, is_distinct, values};
+use crate::subject::{Subject, below, between, factors, is_distinct, values};
 use weft_core::contract::draw::{Draft, Source};
 
 /// The kernel.
@@ -14,15 +14,18 @@ pub static SUBJECT: Subject = Subject {
         let smaller = if planes("state_out") < planes("state") { "state_out" } else { "state" };
         let (table, snapshots) = table(case, smaller, random);
         let state = if case.layout("segments").is_some() {
-            segments::states(&table, snapshots, is_distinct(case, "state"))
+            segments::states(&table, snapshots, is_distinct(case, "state"), factors(case, "v"))
         } else {
-            between(-1.0, 1.0)
+            factors(case, "v")
         };
         values([
+            ("q", factors(case, "v")),
+            ("k", factors(case, "v")),
+            ("v", factors(case, "v")),
             ("a", between(-0.5, 0.0)),
             ("rows", below(planes("state"))),
             ("state", state),
-            ("state_out", segments::states(&[], snapshots, true)),
+            ("state_out", segments::no_states(snapshots)),
             ("segments", segments::words(&table)),
         ])
     },

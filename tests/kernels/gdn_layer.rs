@@ -2,7 +2,7 @@
 
 use crate::gated_delta_net::snapshots;
 use crate::segments;
-use crate::subject::{Subject, between, is_distinct, values};
+use crate::subject::{Subject, between, factors, is_distinct, values};
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Draft, Source};
 
@@ -17,9 +17,15 @@ pub static SUBJECT: Subject = Subject {
         let slots = slots.min(planes / snapshots);
         let table = segments::table(case, rows, slots, snapshots, random);
         values([
+            // q, k and v are sums of their products.
+            ("x", factors(case, "state")),
+            ("conv", factors(case, "state")),
             ("a", between(-0.5, 0.0)),
             ("history", segments::history(&table, is_distinct(case, "history"))),
-            ("state", segments::states(&table, snapshots, is_distinct(case, "state"))),
+            (
+                "state",
+                segments::states(&table, snapshots, is_distinct(case, "state"), factors(case, "state")),
+            ),
             ("segments", segments::words(&table)),
         ])
     },

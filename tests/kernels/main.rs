@@ -5,6 +5,7 @@ mod check;
 mod coverage;
 mod data;
 mod dispatch;
+mod forms;
 mod graphs;
 mod indices;
 mod machines;

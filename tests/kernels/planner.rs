@@ -20,8 +20,8 @@ use weft_tests::run::{self, Data};
 const RUNS: usize = 30;
 /// Drafts before every refusal must have been shown.
 const ATTEMPTS: u64 = 20_000;
-/// Elements of an operand, at most.
-const MOST: u64 = 1 << 12;
+/// Elements of an operand, at most: a few heads of 32 lanes with some states of 1024 elements each must fit.
+const MOST: u64 = 1 << 14;
 
 impl Subject {
     /// Operands that the kernel admits and a variant does not.

@@ -51,15 +51,20 @@ pub fn of_slot(table: &[Segment], slot: u64) -> Option<Segment> {
     table.iter().find(|s| s.count > 0 && u64::from(s.slot) == slot).copied()
 }
 
-/// Values of a state pool: numbers in the planes that segments start from, NaN in all others.
-pub fn states(table: &[Segment], snapshots: u64, distinct: bool) -> Values {
+/// Values of a state pool: those given in the planes that segments start from, NaN in all others.
+pub fn states(table: &[Segment], snapshots: u64, distinct: bool, mut given: Values) -> Values {
     let table = table.to_vec();
-    Box::new(move |[.., plane], random| {
-        let (slot, plane) = (plane / snapshots, plane % snapshots);
+    Box::new(move |index, random| {
+        let (slot, plane) = (index[3] / snapshots, index[3] % snapshots);
         let starts = |s: Segment| !s.fresh && plane == u64::from(s.plane).min(snapshots - 1);
         let used = !distinct || of_slot(&table, slot).is_some_and(starts);
-        if used { f64::from(random.unit()) } else { f64::NAN }
+        if used { given(index, random) } else { f64::NAN }
     })
+}
+
+/// The values of a state pool that nobody may read.
+pub fn no_states(snapshots: u64) -> Values {
+    states(&[], snapshots, true, Box::new(|_, _| f64::NAN))
 }
 
 /// Values of a convolution's history: numbers where a sequence goes on, NaN in all other slots.

@@ -1,6 +1,6 @@
 //! The small hybrid model in f32 against an independent implementation.
 
-use crate::{bound, exact, largest, models};
+use crate::{bound, exact, fast, largest, models, of};
 use weft_tests::fixtures::path;
 use weft_tests::refs::References;
 
@@ -13,6 +13,28 @@ fn prefill_agrees_however_it_is_cut() {
             let got = exact(&model, ubatch).evaluate(&ids, false).unwrap();
             let off = largest(&got.logits, &want);
             assert!(off <= bound(&model), "ubatch {ubatch}: {off}");
+        }
+    }
+}
+
+/// Halves and 8-bit activations may be used: whole prompts, short ubatches, single tokens.
+#[test]
+fn fast_arithmetic_stays_near() {
+    const BOUND: f32 = 3e-2;
+    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
+    let (ids, want) = (references.ids("ids"), references.floats("logits"));
+    let steps = references.floats("dec_logits");
+    for model in models(&path("models/qwen35-f32.gguf.zst")) {
+        for ubatch in [160, 7] {
+            let off = largest(&fast(&model, ubatch).evaluate(&ids, false).unwrap().logits, &want);
+            eprintln!("fast on {}, ubatch {ubatch}: {off:e}", of(&model));
+            assert!(off <= BOUND, "{}, ubatch {ubatch}: {off}", of(&model));
+        }
+        let mut session = fast(&model, 512);
+        session.prefill(&ids[..100]).unwrap();
+        for (id, want) in ids[100..].iter().zip(steps.chunks(512)) {
+            let off = largest(session.decode(*id).unwrap(), want);
+            assert!(off <= BOUND, "{}, decoding: {off}", of(&model));
         }
     }
 }

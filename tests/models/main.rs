@@ -32,6 +32,47 @@ fn exact(model: &Arc<Model>, ubatch: u64) -> Session {
     Session::new(model, SessionOptions { ubatch, context: 256, ..SessionOptions::exact() }).unwrap()
 }
 
+/// A session in the arithmetic that the device prefers.
+fn fast(model: &Arc<Model>, ubatch: u64) -> Session {
+    Session::new(model, SessionOptions { ubatch, context: 256, ..SessionOptions::default() }).unwrap()
+}
+
+/// The name of a model's first device.
+fn of(model: &Model) -> &str {
+    model.backends()[0].name()
+}
+
+/// How far logits are from references.
+struct Strayed {
+    off: f32,
+    divergence: f64,
+    /// Rows whose largest value is at the same place, and all rows.
+    same: (usize, usize),
+}
+
+impl Strayed {
+    fn of(got: &[f32], want: &[f32], width: usize) -> Self {
+        let same = got.chunks(width).zip(want.chunks(width)).filter(|(g, w)| argmax(g) == argmax(w)).count();
+        Strayed {
+            off: largest(got, want),
+            divergence: divergence(got, want, width),
+            same: (same, want.len() / width),
+        }
+    }
+
+    /// NaN is within nothing.
+    fn within(&self, off: f32, divergence: f64, same: f64) -> bool {
+        self.off <= off && self.divergence <= divergence && self.same.0 as f64 >= same * self.same.1 as f64
+    }
+}
+
+impl std::fmt::Display for Strayed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Strayed { off, divergence, same: (same, of) } = self;
+        write!(f, "max {off:e}, divergence {divergence:e}, argmax {same} of {of}")
+    }
+}
+
 /// The largest difference; NaN if there is one anywhere.
 fn largest(got: &[f32], want: &[f32]) -> f32 {
     assert_eq!(got.len(), want.len());

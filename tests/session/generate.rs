@@ -1,6 +1,6 @@
 //! Text from a prompt.
 
-use crate::models;
+use crate::{models, storytellers};
 use std::ops::ControlFlow;
 use weft::sampling::{Sampler, SamplingParams};
 use weft::session::{Finish, GenerateOptions, Session, SessionOptions};
@@ -20,7 +20,7 @@ fn greedy() -> Sampler {
 
 #[test]
 fn pieces_join_to_the_text_and_length_stops() {
-    for model in models() {
+    for model in storytellers() {
         let mut session = Session::new(&model, SessionOptions::default()).unwrap();
         session.prefill(&prompt(&model)).unwrap();
         let mut pieces = String::new();
@@ -38,7 +38,7 @@ fn pieces_join_to_the_text_and_length_stops() {
 
 #[test]
 fn a_stop_string_ends_the_text_before_itself() {
-    for model in models() {
+    for model in storytellers() {
         let mut session = Session::new(&model, SessionOptions::default()).unwrap();
         session.prefill(&prompt(&model)).unwrap();
         let options =
@@ -56,7 +56,7 @@ fn the_callback_and_a_full_context_end_the_text() {
         let mut session =
             Session::new(&model, SessionOptions { context, ..SessionOptions::default() }).unwrap();
         session.prefill(&ids).unwrap();
-        let options = GenerateOptions::default();
+        let options = GenerateOptions { ignore_end: true, ..GenerateOptions::default() };
         let done = session.generate(&mut greedy(), &options, |_| ControlFlow::Continue(())).unwrap();
         assert_eq!((done.ids.len(), done.finish), (6, Finish::Context));
         session.reset();
@@ -74,7 +74,7 @@ fn a_seed_repeats_an_answer() {
             session.prefill(&prompt(&model)).unwrap();
             let mut sampler =
                 Sampler::new(SamplingParams { seed: Some(seed), ..SamplingParams::default() }).unwrap();
-            let options = GenerateOptions { max_tokens: 40, ..GenerateOptions::default() };
+            let options = GenerateOptions { max_tokens: 40, ignore_end: true, ..GenerateOptions::default() };
             session.generate(&mut sampler, &options, |_| ControlFlow::Continue(())).unwrap().ids
         };
         assert_eq!(answer(7), answer(7));

@@ -2,6 +2,7 @@
 
 mod adapters;
 mod failures;
+mod hashes;
 mod limits;
 mod repack;
 mod submissions;

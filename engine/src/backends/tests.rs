@@ -62,7 +62,10 @@ fn a_backend_and_a_device_can_be_named() {
 #[cfg(feature = "cpu")]
 #[test]
 fn the_cpu_is_found_and_described() {
-    let all = found(&BackendOptions { threads: 1, ..BackendOptions::default() });
+    let options = BackendOptions { threads: 1, ..BackendOptions::default() };
+    let all = found(Some("cpu"), &options);
+    assert_eq!(all.len(), 1);
+    assert!(found(Some("abacus"), &options).is_empty());
     let cpu = all.iter().find(|found| found.backend == "cpu");
     assert!(cpu.is_some_and(|cpu| cpu.status.is_ok() && cpu.device.contains("1 threads")), "{all:?}");
     let detail = |what: &str| cpu.and_then(|cpu| cpu.detail.iter().find(|(name, _)| name == what));

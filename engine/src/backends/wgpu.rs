@@ -9,22 +9,33 @@ use weft_wgpu::{Options, Wgpu};
 pub(super) const KIND: Kind = Kind { name: "wgpu", open, find };
 
 fn open(choice: &Choice, options: &BackendOptions) -> Result<Arc<dyn Backend>, DeviceError> {
-    let adapter = match choice {
-        Choice::Automatic => None,
-        // A software adapter, where there is nothing else.
-        Choice::Best => {
-            let all = weft_wgpu::adapters();
-            all.iter().find(|found| !found.software).or(all.first()).map(|found| found.index.to_string())
-        }
-        Choice::Index(index) => Some(index.to_string()),
-        Choice::Named(part) => Some(part.clone()),
+    let open = |adapter| Wgpu::open(&with(adapter, options));
+    let opened = match choice {
+        Choice::Automatic => open(None),
+        // A software adapter, where there is nothing else. Looking for adapters starts every driver, so it is not done
+        // before.
+        Choice::Best => match open(None) {
+            Err(none) if chose_nothing(&none) => match open(Some("0".to_owned())) {
+                Err(again) if chose_nothing(&again) => Err(none),
+                opened => opened,
+            },
+            opened => opened,
+        },
+        Choice::Index(index) => open(Some(index.to_string())),
+        Choice::Named(part) => open(Some(part.clone())),
     };
-    Ok(Arc::new(Wgpu::open(&with(adapter, options))?))
+    Ok(Arc::new(opened?))
+}
+
+/// Whether no adapter was chosen: a refusal of one names it behind the backend.
+fn chose_nothing(error: &DeviceError) -> bool {
+    matches!(error, DeviceError::Unavailable { name, .. } if name == KIND.name)
 }
 
 fn with(adapter: Option<String>, options: &BackendOptions) -> Options {
     let progress = options.shaders.clone().map(|progress| progress.0);
-    Options { adapter, repack: options.repack, cache: cache(), progress, ..Options::default() }
+    let name = KIND.name.to_owned();
+    Options { name, adapter, repack: options.repack, cache: cache(), progress, ..Options::default() }
 }
 
 /// The user's folder for what can be made anew.
