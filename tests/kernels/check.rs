@@ -11,8 +11,6 @@ use weft_core::contract::draw::{self, Case, Source, Wish};
 use weft_core::contract::{Contract, Tolerance};
 use weft_tests::Random;
 
-/// Cases of each variant, at least.
-const CASES: usize = 200;
 /// Drafts before a variant's cases must show everything.
 const ATTEMPTS: u64 = 6000;
 /// Elements of an operand, at most.
@@ -62,17 +60,19 @@ impl Subject {
     fn check_offer(&self, backend: &str, offer: &Offer) -> usize {
         let mut missing = coverage::required(offer.contract, self);
         let machines = machines::running(backend, offer);
+        let effort = machines::effort(backend);
         let mut cases = 0;
         for attempt in 0..ATTEMPTS {
             let name = format!("{} {}", self.kernel, offer.variant);
             let mut random = Random::named(&name, seed().wrapping_add(attempt << 32));
             let wish = coverage::wish(offer.contract, &missing, &mut random);
-            let Some(case) = draw_case(self, offer.contract, &wish, MOST, &mut random) else { continue };
+            let most = effort.elements.max(self.elements);
+            let Some(case) = draw_case(self, offer.contract, &wish, most, &mut random) else { continue };
             let shown = coverage::shown(&case);
-            if missing.is_empty() && cases >= CASES {
+            if missing.is_empty() && cases >= effort.cases {
                 break;
             }
-            if cases >= CASES && missing.is_disjoint(&shown) {
+            if cases >= effort.cases && missing.is_disjoint(&shown) {
                 continue;
             }
             let place = format!("{name}, WEFT_SEED={} attempt {attempt}", seed());

@@ -24,6 +24,7 @@ pub static SUBJECT: Subject = Subject {
         ])
     },
     unequal: &["history"],
+    elements: 1 << 16,
     ..Subject::new("gdn_layer")
 };
 

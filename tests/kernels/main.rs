@@ -1,6 +1,7 @@
 //! Every kernel, in every variant that a backend offers, against its reference: layouts drawn from the contract, and one
 //! step outside it.
 
+mod beside;
 mod check;
 mod coverage;
 mod data;
