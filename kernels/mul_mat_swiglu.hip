@@ -23,14 +23,22 @@ template <int COLUMNS, class Room> PKD void mul_mat_swiglu(const mul_mat_swiglu_
   store_sums<COLUMNS>(p.out, first, team, opened);
 }
 
+// VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_swiglu_vec_1, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<1, ExactRoom<1>>(p); }
+// VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_swiglu_vec_2, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<2, ExactRoom<2>>(p); }
+// VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_swiglu_vec_4, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<4, ExactRoom<4>>(p); }
-PK_KERNEL_WAVES(mul_mat_swiglu_vec_8, TEAM_THREADS, 6, mul_mat_swiglu_args) { mul_mat_swiglu<8, ExactRoom<8>>(p); }
+// VGPRs: at most 192
+PK_KERNEL_WAVES(mul_mat_swiglu_vec_8, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<8, ExactRoom<8>>(p); }
 
+// VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_swiglu_q8_1, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<1, RoundedRoom<1>>(p); }
+// VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_swiglu_q8_2, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<2, RoundedRoom<2>>(p); }
+// VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_swiglu_q8_4, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<4, RoundedRoom<4>>(p); }
+// VGPRs: at most 168
 PK_KERNEL_WAVES(mul_mat_swiglu_q8_8, TEAM_THREADS, 6, mul_mat_swiglu_args) { mul_mat_swiglu<8, RoundedRoom<8>>(p); }
 
 // For weights that are not aligned: a wave an element.

@@ -32,12 +32,20 @@ template <int COLUMNS, class Room> PKD void mul_mats(const mul_mats_args &p) {
   store_sums<COLUMNS>(out, first, team, team_sum(sums, team, room.sums));
 }
 
+// VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mats_vec_1, TEAM_THREADS, 8, mul_mats_args) { mul_mats<1, ExactRoom<1>>(p); }
+// VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mats_vec_2, TEAM_THREADS, 8, mul_mats_args) { mul_mats<2, ExactRoom<2>>(p); }
+// VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mats_vec_4, TEAM_THREADS, 8, mul_mats_args) { mul_mats<4, ExactRoom<4>>(p); }
-PK_KERNEL_WAVES(mul_mats_vec_8, TEAM_THREADS, 6, mul_mats_args) { mul_mats<8, ExactRoom<8>>(p); }
+// VGPRs: at most 168
+PK_KERNEL_WAVES(mul_mats_vec_8, TEAM_THREADS, 8, mul_mats_args) { mul_mats<8, ExactRoom<8>>(p); }
 
+// VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mats_q8_1, TEAM_THREADS, 8, mul_mats_args) { mul_mats<1, RoundedRoom<1>>(p); }
+// VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mats_q8_2, TEAM_THREADS, 8, mul_mats_args) { mul_mats<2, RoundedRoom<2>>(p); }
+// VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mats_q8_4, TEAM_THREADS, 8, mul_mats_args) { mul_mats<4, RoundedRoom<4>>(p); }
+// VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mats_q8_8, TEAM_THREADS, 6, mul_mats_args) { mul_mats<8, RoundedRoom<8>>(p); }

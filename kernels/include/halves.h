@@ -4,7 +4,9 @@
 #include "include/weights.h"
 
 PKD pk_u32 pair_of(float low, float high) { return pk_to_f16(low) | (pk_u32)pk_to_f16(high) << 16; }
-PKD Four eight_of(pk_f4 a, pk_f4 b) { return {{pair_of(a[0], a[1]), pair_of(a[2], a[3]), pair_of(b[0], b[1]), pair_of(b[2], b[3])}}; }
+PKD Four eight_of(pk_f4 a, pk_f4 b) {
+  return {{pair_of(a[0], a[1]), pair_of(a[2], a[3]), pair_of(b[0], b[1]), pair_of(b[2], b[3])}};
+}
 PKD void put_four(void *p, const Four &v) { *(pk_f4 *)p = __builtin_bit_cast(pk_f4, v); }
 
 // Halves end at 65504; infinities and NaN stay what they are.

@@ -15,10 +15,3 @@ template <int TYPE, pk_u32 ROWS, pk_u32 COLUMNS, pk_u32 WIDE> PKD void mul_mat_i
   const ChosenColumns columns = chosen_columns(p, p.common.scratch);
   mul_mat_wmma<TYPE, ROWS, COLUMNS, WIDE>(columns, p.common.scratch + p.halves, room);
 }
-
-// The numbers in names are columns of a tile.
-#define MUL_MAT_ID_MANY(type, TYPE)                                                                                  \
-  PK_KERNEL(mul_mat_id_tile_##type, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE>(p); }                             \
-  PK_KERNEL(mul_mat_id_wmma_##type##_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE, 64, 32, 2>(p); }          \
-  PK_KERNEL(mul_mat_id_wmma_##type##_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE, 64, 64, 2>(p); }          \
-  PK_KERNEL(mul_mat_id_wmma_##type##_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE, 128, 128, 4>(p); }

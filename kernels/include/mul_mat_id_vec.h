@@ -50,6 +50,3 @@ template <int TYPE> PKD void mul_mat_id_q8(const mul_mat_id_args &p) {
   dot_rows_q8<TYPE, 1>(rows, chosen_column(p, c), p.x.shape[0], team, rounded, false, sums);
   store_chosen(p, c, team, team_sum(sums, team, room));
 }
-
-#define MUL_MAT_ID_ONE(form, type, TYPE) \
-  PK_KERNEL_WAVES(mul_mat_id_##form##_##type, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_##form<TYPE>(p); }

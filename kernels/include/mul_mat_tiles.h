@@ -12,10 +12,3 @@ template <int TYPE, pk_u32 ROWS, pk_u32 COLUMNS, pk_u32 WIDE> PKD void mul_mat_m
   PK_LDS HalvesRoom<ROWS, COLUMNS> room;
   mul_mat_wmma<TYPE, ROWS, COLUMNS, WIDE>(plane_columns(p, COLUMNS), p.common.scratch, room);
 }
-
-// The numbers in names are columns of a tile.
-#define MUL_MAT_MANY(type, TYPE)                                                                                     \
-  PK_KERNEL(mul_mat_tile_##type, 128, mul_mat_args) { mul_mat_tiles<TYPE>(p); }                                      \
-  PK_KERNEL(mul_mat_wmma_##type##_32, 128, mul_mat_args) { mul_mat_matrices<TYPE, 64, 32, 2>(p); }                   \
-  PK_KERNEL(mul_mat_wmma_##type##_64, 128, mul_mat_args) { mul_mat_matrices<TYPE, 64, 64, 2>(p); }                   \
-  PK_KERNEL(mul_mat_wmma_##type##_128, 256, mul_mat_args) { mul_mat_matrices<TYPE, 128, 128, 4>(p); }

@@ -23,10 +23,3 @@ template <int TYPE, int COLUMNS> PKD void mul_mat_q8(const mul_mat_args &p) {
   dot_rows_q8<TYPE, COLUMNS>(rows, columns_of<COLUMNS>(p.x), p.x.shape[0], team, rounded, false, sums);
   store_sums<COLUMNS>(p.out, first, team, team_sum(sums, team, room));
 }
-
-// A kernel for each number of columns; they are called mul_mat_<form>_<type>_<columns>.
-#define MUL_MAT_FEW(form, type, TYPE)                                                                     \
-  PK_KERNEL_WAVES(mul_mat_##form##_##type##_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_##form<TYPE, 1>(p); } \
-  PK_KERNEL_WAVES(mul_mat_##form##_##type##_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_##form<TYPE, 2>(p); } \
-  PK_KERNEL_WAVES(mul_mat_##form##_##type##_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_##form<TYPE, 4>(p); } \
-  PK_KERNEL_WAVES(mul_mat_##form##_##type##_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_##form<TYPE, 8>(p); }

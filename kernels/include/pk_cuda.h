@@ -1,6 +1,5 @@
 // NVIDIA, sm_80 and later.
 #pragma once
-#include <cuda_fp16.h>
 // A kernel: its name, the threads of a block at most, and the structure of its arguments, which it knows as `p`.
 #define PK_KERNEL(name, threads, args) \
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ args p)
@@ -46,7 +45,17 @@ PKD unsigned pk_atomic_add(unsigned *p, unsigned x) { return atomicAdd(p, x); }
 PKD unsigned pk_atomic_swap_if(unsigned *p, unsigned from, unsigned to) { return atomicCAS(p, from, to); }
 PKD int pk_dot4(int a, int b, int c) { return __dp4a(a, b, c); }
 
-typedef __half pk_h;
+// Half precision by instructions: their header is not where the run-time compiler looks.
+struct alignas(2) pk_h {
+  unsigned short bits;
+  pk_h() = default;
+  __device__ pk_h(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+  __device__ operator float() const {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+  }
+};
 struct pk_frag { unsigned r[4]; };
 struct pk_acc { float v[8]; };
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 const COMPILER: &str = "clang++-19";
 /// `-fuse-cuid=none`: the bytes do not depend on the folder. Without `-fno-finite-math-only` tests for NaN would be folded away.
 const FLAGS: &str = "-x hip --offload-arch=gfx1151 --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib -nostdinc++ \
-    -DPK_BARE -O3 -ffast-math -fno-finite-math-only -std=c++17 -fuse-cuid=none -Rpass-analysis=kernel-resource-usage";
+    -DPK_BARE -O3 -ffast-math -fno-finite-math-only -std=c++17 -fuse-cuid=none -fno-caret-diagnostics -Rpass-analysis=kernel-resource-usage";
 
 /// The compiler of this machine.
 pub struct Compiler {

@@ -49,23 +49,31 @@ fn update(old: Manifest) -> Manifest {
     let compiler = Compiler::find().expect("clang-19 and lld-19 are needed to update objects");
     let is_same_compiler = old.compiler == compiler.version;
     let new = Mutex::new(Manifest { compiler: compiler.version.clone(), ..Manifest::default() });
+    let failed = Mutex::new(Vec::new());
     for_each_stem(|stem, text| {
         let known = old.entries.get(stem).filter(|entry| {
             is_same_compiler && entry.source == manifest::hash(text) && manifest::object(stem).is_some()
         });
-        let entry = known.cloned().unwrap_or_else(|| {
-            let compiled = compiler.compile(stem, text).unwrap_or_else(|error| panic!("{stem}: {error}"));
-            manifest::write_object(stem, &compiled.object);
-            eprintln!("{stem}: {} kernels in {:.1} s", compiled.kernels.len(), compiled.seconds);
-            Entry { source: manifest::hash(text), kernels: compiled.kernels }
-        });
-        new.lock().unwrap().entries.insert(stem.to_owned(), entry);
+        let entry = match known {
+            Some(entry) => Ok(entry.clone()),
+            None => compiler.compile(stem, text).map(|compiled| {
+                manifest::write_object(stem, &compiled.object);
+                eprintln!("{stem}: {} kernels in {:.1} s", compiled.kernels.len(), compiled.seconds);
+                Entry { source: manifest::hash(text), kernels: compiled.kernels }
+            }),
+        };
+        match entry {
+            Ok(entry) => drop(new.lock().unwrap().entries.insert(stem.to_owned(), entry)),
+            Err(error) => failed.lock().unwrap().push(format!("{stem} {error}")),
+        }
     });
     let new = new.into_inner().unwrap();
     for stem in manifest::objects().difference(&new.entries.keys().cloned().collect()) {
         manifest::remove_object(stem);
     }
     new.write();
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
     new
 }
 

@@ -43,6 +43,6 @@ fn waves(remarks: &str, name: &str) -> Option<u64> {
         line.split_once("Function Name: ").is_some_and(|(_, rest)| rest.starts_with(&format!("{name} ")))
     };
     let behind = remarks.lines().skip_while(|line| !named(line));
-    let line = behind.take(16).find_map(|line| line.split_once("Occupancy [waves/SIMD]: "))?;
+    let line = behind.skip(1).find_map(|line| line.split_once("Occupancy [waves/SIMD]: "))?;
     line.1.split(' ').next()?.parse().ok()
 }

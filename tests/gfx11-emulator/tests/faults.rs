@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::OnceLock;
+
 use gfx11_emulator::fault::{FaultKind, LoadError, Space};
 use gfx11_emulator::launch::Launch;
 use gfx11_emulator::options::Options;
@@ -12,7 +14,8 @@ fn bench() -> Option<Bench> {
 }
 
 fn bench_with(options: Options) -> Option<Bench> {
-    is_ready().then(|| Bench::with(&compile("faults.hip", &FAST), options))
+    static OBJECT: OnceLock<Vec<u8>> = OnceLock::new();
+    is_ready().then(|| Bench::with(OBJECT.get_or_init(|| compile("faults.hip", &FAST)), options))
 }
 
 fn pointers(list: &[u64]) -> Arguments {

@@ -21,7 +21,8 @@ const CASES: &[Case] = &[
     ("v_add_f32_e64 %0, %1, %2 clamp", [ONE, ONE, 0], ONE),
     ("v_add_f32_e64 %0, %1, %2 clamp", [0xbf80_0000, 0, 0], 0),
     ("v_add_f32_e64 %0, %1, %2 clamp", [NAN, 0, 0], 0),
-    ("v_add_f16_e64 %0, %1, %2 op_sel:[1,0,0]", [0x4000_3c00, 0x4200, 0], 0x4500),
+    ("v_fma_f16 %0, %1, %2, %3 op_sel:[1,0,0,0]", [0x4000_3c00, 0x4200, 0x3c00], 0x4700),
+    ("v_fma_f16 %0, %1, %2, %3 op_sel:[0,0,0,1]", [0x4000_3c00, 0x4200, 0x3c00], 0x4400_0000),
     ("v_add_f16_e64 %0, -%1, |%2| clamp", [0x3c00, 0xbe00, 0], 0x3800),
     // Minimum and maximum: a number wins against NaN, -0 is below +0.
     ("v_max_f32_e32 %0, %1, %2", [NAN, ONE, 0], ONE),
@@ -110,7 +111,7 @@ const CASES: &[Case] = &[
     ("v_add_co_u32 %0, vcc_lo, %1, %2\nv_add_co_ci_u32_e32 %0, vcc_lo, 0, %3, vcc_lo", [0xffff_ffff, 1, 7], 8),
     ("v_sub_co_u32 %0, s6, %1, %2\nv_subrev_co_ci_u32_e64 %0, null, 2, %3, s6", [0, 1, 7], 4),
     ("v_mov_b32 v40, %1\nv_mov_b32 v41, %2\nv_dual_mov_b32 v40, v41 :: v_dual_mov_b32 v41, v40\nv_sub_nc_u32_e32 %0, v40, v41", [3, 10, 0], 7),
-    ("v_mov_b32 v40, %1\nv_dual_add_f32 v40, v40, v40 :: v_dual_fmac_f32 v41, 0, v40\nv_mov_b32 %0, v40", [ONE, 0, 0], 0x4000_0000),
+    ("v_mov_b32 v40, %1\nv_mov_b32 v42, %1\nv_dual_add_f32 v40, v42, v40 :: v_dual_mov_b32 v41, v40\nv_mov_b32 %0, v41", [ONE, 0, 0], ONE),
     ("v_swap_b32 %0, %1\nv_mov_b32 %0, %0", [9, 0, 0], 9),
     // Scalars.
     ("s_mov_b32 s6, 0x80000000\ns_add_i32 s6, s6, -1\ns_cselect_b32 s6, 1, 2\nv_mov_b32 %0, s6", [0, 0, 0], 1),
@@ -136,7 +137,7 @@ fn source() -> String {
             "extern \"C\" __attribute__((global)) void case{k}(unsigned *w, unsigned *o) {{\n\
              int t = __builtin_amdgcn_workitem_id_x();\n\
              unsigned a = w[t], b = w[32 + t], c = w[64 + t], r = 0;\n\
-             asm volatile({} : \"+&v\"(r), \"+v\"(a), \"+v\"(b), \"+v\"(c) : : \"vcc_lo\", \"s6\", \"s7\", \"s8\", \"s9\", \"v40\", \"v41\");\n\
+             asm volatile({} : \"+&v\"(r), \"+v\"(a), \"+v\"(b), \"+v\"(c) : : \"vcc_lo\", \"s6\", \"s7\", \"s8\", \"s9\", \"v40\", \"v41\", \"v42\");\n\
              o[t] = r;\n}}\n",
             lines.join(" ")
         )

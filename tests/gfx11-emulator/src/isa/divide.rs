@@ -30,6 +30,7 @@ pub fn find(name: &str) -> Option<Spec> {
             special(f64::from(d), f64::from(n)).map_or(signed(q, d, n), |value| value as f32)
         }),
         "v_div_fixup_f64" => lane3!(|q: f64, d: f64, n: f64| {
+            let q = if q.is_nan() { f64::INFINITY } else { q };
             special(d, n).unwrap_or(if (d < 0.0) != (n < 0.0) { -q.abs() } else { q.abs() })
         }),
         "v_div_fixup_f16" => lane3!(|q: crate::float::Half, d: crate::float::Half, n: crate::float::Half| {
@@ -41,8 +42,10 @@ pub fn find(name: &str) -> Option<Spec> {
     })
 }
 
+/// The quotient with its sign. A NaN of two ordinary numbers comes from a step that overflowed.
 #[inline(always)]
 fn signed(q: f32, d: f32, n: f32) -> f32 {
+    let q = if q.is_nan() { f32::INFINITY } else { q };
     if (d.is_sign_negative()) != (n.is_sign_negative()) { -q.abs() } else { q.abs() }
 }
 

@@ -69,15 +69,15 @@ KERNEL through_lds(const float *x, float *o, int n) {
   o[at()] = a;
 }
 KERNEL matrices(const float *x, float *o, int n) {
-  PK_LDS pk_h s[16 * 24];
-  for (int i = pk_tid(); i < 16 * 24; i += 256) s[i] = (pk_h)x[i];
+  PK_LDS pk_h s[512];
+  for (int i = pk_tid(); i < 512; i += 256) s[i] = (pk_h)x[i];
   pk_sync();
   pk_frag a, b;
   pk_acc c;
   pk_zero(c);
   for (int i = 0; i < n; i++) {
-    pk_lda(a, s + (i & 7), 24);
-    pk_ldb(b, s + (i & 3), 24);
+    pk_lda(a, s + (i & 7) * 8, 24);
+    pk_ldb(b, s + (i & 3) * 8, 24);
     pk_mma(c, a, b);
   }
   PK_UNROLL for (int i = 0; i < 8; i++) o[at() * 8 + i] = pk_el(c, i);
