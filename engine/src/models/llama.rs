@@ -15,9 +15,7 @@ pub(super) fn open(gguf: &Gguf, hyper: &Hyper) -> Result<Box<dyn Architecture>, 
 
 /// Whether the file is a plain transformer whose heads rotate whole.
 pub(super) fn dense(gguf: &Gguf, hyper: &Hyper) -> Result<(), ModelError> {
-    let unfit = |what: &str, why: &str| {
-        Err(ModelError::Unfit { file: gguf.file().to_owned(), what: what.to_owned(), why: why.to_owned() })
-    };
+    let unfit = |what: &str, why: &str| Err(ModelError::unfit(gguf, what, why));
     if hyper.rope_dims != hyper.key_length || hyper.key_length != hyper.value_length {
         return unfit(
             "rope.dimension_count",
@@ -40,7 +38,7 @@ impl Architecture for Llama {
             let heads = project(net, normed, layer)?;
             let (q, k) = (net.rotate(heads.q, rope, divisors)?, net.rotate(heads.k, rope, divisors)?);
             let mixed = output(net, &Heads { q, k, v: heads.v }, layer)?;
-            x = net.end_block(x, mixed, layer, "ffn_norm")?;
+            x = net.end_block(x, mixed, layer, "ffn_norm", |net, x| net.feed_forward(x, layer))?;
         }
         net.head(x)
     }

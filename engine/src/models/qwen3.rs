@@ -24,7 +24,7 @@ impl Architecture for Qwen3 {
             let k = net.norm(heads.k, &format!("blk.{layer}.attn_k_norm.weight"))?;
             let (q, k) = (net.rotate(q, rope, None)?, net.rotate(k, rope, None)?);
             let mixed = llama::output(net, &Heads { q, k, v: heads.v }, layer)?;
-            x = net.end_block(x, mixed, layer, "ffn_norm")?;
+            x = net.end_block(x, mixed, layer, "ffn_norm", |net, x| net.feed_forward(x, layer))?;
         }
         net.head(x)
     }
