@@ -8,9 +8,11 @@ mod io;
 mod llama;
 mod mixture;
 mod network;
+mod qwen2;
 mod qwen3;
 mod qwen35;
 mod qwen35moe;
+mod qwen3moe;
 mod qwen3next;
 
 pub use error::ModelError;
@@ -34,7 +36,9 @@ type Open = fn(&Gguf, &Hyper) -> Result<Box<dyn Architecture>, ModelError>;
 /// Known architectures by the name in `general.architecture`.
 const ARCHITECTURES: &[(&str, Open)] = &[
     ("llama", llama::open),
+    ("qwen2", qwen2::open),
     ("qwen3", qwen3::open),
+    ("qwen3moe", qwen3moe::open),
     ("qwen35", qwen35::open),
     ("qwen35moe", qwen35moe::open),
     ("qwen3next", qwen3next::open),

@@ -32,7 +32,7 @@ pub(super) fn set(writer: &mut GgufWriter, spec: &SynthSpec) {
 
     let base = match spec.arch {
         SynthArch::Qwen35 | SynthArch::Qwen35Moe | SynthArch::Qwen3Next => 1e7f32,
-        SynthArch::Qwen3 => 1e6,
+        SynthArch::Qwen3 | SynthArch::Qwen3Moe | SynthArch::Qwen2 => 1e6,
         SynthArch::Llama => 5e5,
     };
     let context = if spec.arch.is_hybrid() { 262_144u32 } else { 32_768 };
@@ -97,7 +97,7 @@ fn set_hybrid(writer: &mut GgufWriter, spec: &SynthSpec) {
 fn set_tokenizer(writer: &mut GgufWriter, spec: &SynthSpec) {
     let split = match spec.arch {
         SynthArch::Qwen35 | SynthArch::Qwen35Moe => "qwen35",
-        SynthArch::Qwen3Next | SynthArch::Qwen3 => "qwen2",
+        SynthArch::Qwen3Next | SynthArch::Qwen3 | SynthArch::Qwen3Moe | SynthArch::Qwen2 => "qwen2",
         SynthArch::Llama => "llama-bpe",
     };
     let count = spec.shape.vocabulary as usize;

@@ -13,17 +13,23 @@ pub enum SynthArch {
     Qwen3Next,
     /// Attention layers with normed queries and keys.
     Qwen3,
+    /// The same with a mixture of experts.
+    Qwen3Moe,
+    /// Attention layers with biases.
+    Qwen2,
     /// Plain attention layers.
     Llama,
 }
 
 impl SynthArch {
     /// All of them, by name.
-    const ALL: [(Self, &str); 5] = [
+    const ALL: [(Self, &str); 7] = [
         (Self::Qwen35, "qwen35"),
         (Self::Qwen35Moe, "qwen35moe"),
         (Self::Qwen3Next, "qwen3next"),
         (Self::Qwen3, "qwen3"),
+        (Self::Qwen3Moe, "qwen3moe"),
+        (Self::Qwen2, "qwen2"),
         (Self::Llama, "llama"),
     ];
 
@@ -133,6 +139,13 @@ const fn mixed(embedding: u32, layers: u32, heads: [u32; 2], value_heads: u32, e
     Shape { experts, tied: false, ..hybrid(embedding, layers, inner, heads, value_heads) }
 }
 
+/// A plain transformer of experts, used by so many, with heads of 128.
+const fn routed(embedding: u32, layers: u32, heads: [u32; 2], experts: [u32; 3]) -> Shape {
+    let [count, used, inner] = experts;
+    let experts = Some(Experts { count, used, inner, shared: 0 });
+    Shape { experts, tied: false, ..dense(embedding, layers, inner, heads, 128) }
+}
+
 const TINY_HYBRID: Shape = Shape {
     head_width: 64,
     rope_width: 16,
@@ -149,7 +162,7 @@ const TINY_MIXED: Shape =
 const TINY_DENSE: Shape = Shape { vocabulary: 512, tied: false, ..dense(256, 4, 512, [4, 2], 64) };
 
 /// Shapes by architecture and name.
-const SHAPES: [(SynthArch, &str, Shape); 22] = [
+const SHAPES: [(SynthArch, &str, Shape); 28] = [
     (SynthArch::Qwen35, "tiny", TINY_HYBRID),
     (SynthArch::Qwen35, "0.8b", hybrid(1024, 24, 3584, [8, 2], 16)),
     (SynthArch::Qwen35, "2b", hybrid(2048, 24, 6144, [8, 2], 16)),
@@ -172,6 +185,20 @@ const SHAPES: [(SynthArch, &str, Shape); 22] = [
     (SynthArch::Qwen3, "8b", Shape { tied: false, ..dense(4096, 36, 12_288, [32, 8], 128) }),
     (SynthArch::Qwen3, "14b", Shape { tied: false, ..dense(5120, 40, 17_408, [40, 8], 128) }),
     (SynthArch::Qwen3, "32b", Shape { tied: false, ..dense(5120, 64, 25_600, [64, 8], 128) }),
+    (
+        SynthArch::Qwen3Moe,
+        "tiny",
+        Shape { experts: Some(Experts { count: 8, used: 3, inner: 64, shared: 0 }), ..TINY_DENSE },
+    ),
+    (SynthArch::Qwen3Moe, "30b-a3b", routed(2048, 48, [32, 4], [128, 8, 768])),
+    (SynthArch::Qwen3Moe, "235b-a22b", routed(4096, 94, [64, 4], [128, 8, 1536])),
+    (SynthArch::Qwen2, "tiny", TINY_DENSE),
+    (SynthArch::Qwen2, "0.5b", dense(896, 24, 4864, [14, 2], 64)),
+    (
+        SynthArch::Qwen2,
+        "7b",
+        Shape { vocabulary: 152_064, tied: false, ..dense(3584, 28, 18_944, [28, 4], 128) },
+    ),
     (SynthArch::Llama, "tiny", TINY_DENSE),
     (SynthArch::Llama, "135m", Shape { vocabulary: 49_152, ..dense(576, 30, 1536, [9, 3], 64) }),
     (SynthArch::Llama, "1b", Shape { vocabulary: 128_256, ..dense(2048, 16, 8192, [32, 8], 64) }),

@@ -134,9 +134,18 @@ impl Table<'_> {
         self.matrix(name("attn_k"), width, keys, Role::Plain);
         self.matrix(name("attn_v"), width, keys, sensitive);
         self.matrix(name("attn_output"), queries, width, Role::Plain);
-        if self.spec.arch != SynthArch::Llama {
-            self.norm(name("attn_q_norm"), head);
-            self.norm(name("attn_k_norm"), head);
+        match self.spec.arch {
+            SynthArch::Llama => {}
+            SynthArch::Qwen2 => {
+                for (part, rows) in [("q", gated), ("k", keys), ("v", keys)] {
+                    let name = format!("blk.{layer}.attn_{part}.bias");
+                    self.push(name, DType::F32, vec![rows], Fill::Matrix { deviation: 0.1 });
+                }
+            }
+            _ => {
+                self.norm(name("attn_q_norm"), head);
+                self.norm(name("attn_k_norm"), head);
+            }
         }
     }
 
