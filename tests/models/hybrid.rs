@@ -72,7 +72,10 @@ fn prefill_agrees_however_it_is_cut() {
     for case in cases() {
         let ids = case.references.ids("ids");
         for model in &case.models {
-            for ubatch in [160, 1, 7, 64, 100] {
+            // Software GPUs are slow; single tokens have a test of their own.
+            let on_cpu = model.backends()[0].name() == "cpu";
+            let cuts: &[u64] = if on_cpu { &[160, 1, 7, 64, 100] } else { &[160, 7, 64] };
+            for &ubatch in cuts {
                 let got = exact(model, ubatch).evaluate(&ids, false).unwrap();
                 case.check(model, "logits", &got.logits, 0, VOCABULARY);
             }

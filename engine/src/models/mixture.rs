@@ -77,15 +77,19 @@ impl Mixture {
         x: TensorId,
         layer: u64,
     ) -> Result<TensorId, ModelError> {
-        let chosen = self.route(net, x, layer)?;
-        let routed = self.experts(net, x, &chosen, layer)?;
-        let Some(inner) = self.shared else { return Ok(routed) };
         let blk = |name: &str| format!("blk.{layer}.{name}_shexp");
-        let all = net.gated_network(x, blk, inner)?;
+        // The shared expert comes first, so that its gate is projected together with the router's logits.
+        let shared = match self.shared {
+            Some(inner) => Some(net.gated_network(x, blk, inner)?),
+            None => None,
+        };
+        let chosen = self.route(net, x, layer)?;
+        let Some(shared) = shared else { return self.experts(net, x, &chosen, layer) };
         let gate = net.project(x, &blk("ffn_gate_inp"), 1)?;
         let opened = net.unary(UnaryKind::Sigmoid, gate)?;
-        let shared = net.b.mul(all, opened)?;
-        net.add(routed, shared)
+        let routed = self.experts(net, x, &chosen, layer)?;
+        let gated = net.b.mul(shared, opened)?;
+        net.add(routed, gated)
     }
 
     fn route(&self, net: &mut Network<'_>, x: TensorId, layer: u64) -> Result<Chosen, ModelError> {
