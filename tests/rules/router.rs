@@ -52,7 +52,7 @@ fn declines_what_stands_between() {
     let scaled = near(&fixture(), "top", Change::Via(0, Between::Scale));
     refuses(&scaled, RULE, "top", |why| *why == Why::Op { want: OpKind::Softmax, got: OpKind::Scale });
     let copied = near(&fixture(), "quotient", Change::Via(0, Between::Copy));
-    refuses(&copied, RULE, "top", |why| matches!(why, Why::NotSame { .. }));
+    refuses(&copied, RULE, "top", |why| matches!(why, Why::NoOperand { want: OpKind::Binary, .. }));
 }
 
 /// A choice over `experts`, whose shares are looked up in a softmax of these logits.

@@ -13,10 +13,11 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     at.no_source(softmax, 1)?;
     let gather = at.reader(softmax, OpKind::GetRows)?;
     let chosen = at.producer(gather, 1, OpKind::TopK)?;
-    let sum = at.reader(gather, OpKind::SumRows)?;
-    let least = at.reader(sum, OpKind::Clamp)?;
-    let quotient = at.reader(least, OpKind::Binary)?;
-    let (divided, _) = at.sides(quotient, BinaryKind::Div, gather)?;
+    let quotient = at.reader(gather, OpKind::Binary)?;
+    let least = at.producer(quotient, 1, OpKind::Clamp)?;
+    let sum = at.producer(least, 0, OpKind::SumRows)?;
+    let shares = at.producer(sum, 0, OpKind::GetRows)?;
+    at.sides(quotient, BinaryKind::Div, gather)?;
     let attributes = match [top, softmax, least].map(|node| at.op(node)) {
         [Op::TopK { k }, Op::Softmax { scale }, Op::Clamp { min, max: f32::INFINITY }] => {
             Some((k, scale, min))
@@ -29,7 +30,7 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let [experts, tokens, ..] = logits.shape();
     let has = |node, shape| at.maybe(node, 0).is_some_and(|tensor| tensor.shape() == shape);
     let shapes = has(gather, [1, experts, tokens, 1]) && has(sum, [u64::from(k), tokens, 1, 1]);
-    at.check(chosen == top && divided == 0 && shapes, gather, || Why::NotSame {
+    at.check(chosen == top && shares == gather && shapes, gather, || Why::NotSame {
         what: "the shares are not those of the choice",
     })?;
     Ok(at
