@@ -3,6 +3,7 @@
 mod adapters;
 mod failures;
 mod limits;
+mod mixtures;
 mod repack;
 mod submissions;
 

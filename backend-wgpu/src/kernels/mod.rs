@@ -3,6 +3,7 @@
 mod attention;
 mod delta;
 mod elementwise;
+mod experts;
 mod indexed;
 mod matmul;
 mod rotary;
@@ -197,10 +198,11 @@ pub(crate) struct Implementation {
 
 /// Everything that a device offers; of one stem the preferred first.
 pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
-    let groups: [&'static [Variant]; 8] = [
+    let groups: [&'static [Variant]; 9] = [
         attention::VARIANTS,
         delta::VARIANTS,
         elementwise::VARIANTS,
+        experts::VARIANTS,
         indexed::VARIANTS,
         matmul::VARIANTS,
         rotary::VARIANTS,

@@ -21,6 +21,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("mul_mat", product::any),
     fast("mul_mats", "vec", joined::port, ONE, joined::several),
     fast("mul_mat_swiglu", "vec", joined::port, ONE, joined::gated),
+    fast("mul_mat_id_swiglu", "vec", joined::port, FEW, id::gated),
     fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
     on_matrices("mul_mat_id", rows_port, WHOLE_TURNS, id::matrices),
     fast("mul_mat_id", "grouped", rows_port, WHOLE, id::tiles),
