@@ -20,10 +20,24 @@ fn main() {
     let object = compile("speed.hip", &FAST);
     let all = Options::default();
     let none = Options { undefined: false, lds_races: false, global_races: false, ..all };
-    println!("{:14} {:>12} {:>10} {:>10} {:>12}", "kernel", "instructions", "checked", "unchecked", "all threads");
-    for kernel in ["arithmetic", "halves", "integers", "transcendent", "reduce", "stream", "gather", "through_lds", "matrices"] {
+    println!(
+        "{:14} {:>12} {:>10} {:>10} {:>12}",
+        "kernel", "instructions", "checked", "unchecked", "all threads"
+    );
+    for kernel in [
+        "arithmetic",
+        "halves",
+        "integers",
+        "transcendent",
+        "reduce",
+        "stream",
+        "gather",
+        "through_lds",
+        "matrices",
+    ] {
         let each = |options: Options| measure(&object, kernel, options);
-        let ((count, checked), (_, unchecked)) = (each(Options { threads: 1, ..all }), each(Options { threads: 1, ..none }));
+        let ((count, checked), (_, unchecked)) =
+            (each(Options { threads: 1, ..all }), each(Options { threads: 1, ..none }));
         let (_, threads) = each(all);
         println!("{kernel:14} {count:12} {checked:7.1} ns {unchecked:7.1} ns {threads:9.1} ns");
     }

@@ -23,7 +23,10 @@ impl Program {
     /// Operation at an address.
     pub fn at(&self, address: u64) -> Option<usize> {
         let word = address.checked_sub(self.first)? / 4;
-        self.index.get(usize::try_from(word).ok()?).filter(|index| **index != u32::MAX).map(|index| *index as usize)
+        self.index
+            .get(usize::try_from(word).ok()?)
+            .filter(|index| **index != u32::MAX)
+            .map(|index| *index as usize)
     }
 
     /// The first line of a range of addresses that is not known.
@@ -174,7 +177,8 @@ fn assign(op: &mut Op, spec: &Spec, name: &str, parsed: &Parsed) -> Option<Vec<O
         }
         Form::LdsStore => vec![at(0), NONE, at(1), at(2)],
         Form::Atomic | Form::LdsAtomic => {
-            op.returns = if spec.form == Form::Atomic { parsed.modifiers.returns } else { name.contains("_rtn_") };
+            op.returns =
+                if spec.form == Form::Atomic { parsed.modifiers.returns } else { name.contains("_rtn_") };
             let skip = usize::from(op.returns);
             if op.returns {
                 op.to = register(0)?;
@@ -207,7 +211,8 @@ fn apply(op: &mut Op, spec: &Spec, modifiers: &Modifiers, sources: usize) -> Opt
                 op.select = bits(&list[..sources]) | to << 3;
                 (to == 0 || matches!(spec.kinds[3], Kind::Half | Kind::Short)).then_some(())?;
             }
-            let allowed = (0..sources.min(3)).all(|k| op.select >> k & 1 == 0 || spec.kinds[k].takes_select());
+            let allowed =
+                (0..sources.min(3)).all(|k| op.select >> k & 1 == 0 || spec.kinds[k].takes_select());
             allowed.then_some(())?;
         }
     }
@@ -263,7 +268,8 @@ fn finish(op: &mut Op, spec: &Spec, name: &str, line: &Line, parsed: &Parsed) ->
         _ => {}
     }
     if let Some(pattern) = &modifiers.pattern {
-        matches!(spec.form, Form::Plain | Form::Accumulate | Form::Compare | Form::Carry | Form::Select).then_some(())?;
+        matches!(spec.form, Form::Plain | Form::Accumulate | Form::Compare | Form::Carry | Form::Select)
+            .then_some(())?;
         let mut permutation = Permutation {
             from: [0; LANES],
             inside: 0,

@@ -54,7 +54,9 @@ impl fmt::Display for Space {
 pub enum FaultKind {
     #[error("lane {lane}: {bytes} bytes at {address:#x} are outside {space}: {nearest}")]
     OutOfBounds { space: Space, lane: usize, address: u64, bytes: usize, nearest: String },
-    #[error("lane {lane}: {bytes} bytes at {address:#x} were freed: allocation of {size} bytes at {start:#x}")]
+    #[error(
+        "lane {lane}: {bytes} bytes at {address:#x} were freed: allocation of {size} bytes at {start:#x}"
+    )]
     UseAfterFree { lane: usize, address: u64, bytes: usize, start: u64, size: u64 },
     #[error("lane {lane}: {address:#x} is host memory, which kernels may not touch")]
     HostMemory { lane: usize, address: u64 },

@@ -23,7 +23,8 @@ impl Half {
         let bits = value.to_bits();
         let twice = bits.wrapping_add(bits);
         // Adding a power of two that depends on the exponent leaves the rounded mantissa in the low bits.
-        let scaled = (f32::from_bits(bits & 0x7fff_ffff) * f32::from_bits(0x7780_0000)) * f32::from_bits(0x0880_0000);
+        let scaled =
+            (f32::from_bits(bits & 0x7fff_ffff) * f32::from_bits(0x7780_0000)) * f32::from_bits(0x0880_0000);
         let bias = (twice & 0xff00_0000).max(0x7100_0000);
         let sum = (f32::from_bits((bias >> 1).wrapping_add(0x0780_0000)) + scaled).to_bits();
         let magnitude = (sum >> 13 & 0x7c00) + (sum & 0x0fff);
@@ -51,10 +52,10 @@ impl Half {
         Half::of(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) })
     }
 
-    /// `a * b + c`, rounded once. The product is exact in f64; the sum is rounded to odd there.
+    /// `a * b + c`, rounded once. The product is exact in f32, and the sum is rounded to odd there.
     #[inline(always)]
     pub fn fused(a: Half, b: Half, c: Half) -> Half {
-        Half::of_double(sum_to_odd(f64::from(a.value() * b.value()), f64::from(c.value())))
+        Half::of(sum_to_odd(a.value() * b.value(), c.value()))
     }
 }
 
@@ -70,19 +71,16 @@ fn to_odd(value: f64) -> f32 {
     f32::from_bits(truncated | 1)
 }
 
-/// `a + b` in f64 with the last bit set when the sum is not exact.
+/// `a + b` with the last bit set when the sum is not exact.
 #[inline(always)]
-fn sum_to_odd(a: f64, b: f64) -> f64 {
+fn sum_to_odd(a: f32, b: f32) -> f32 {
     let sum = a + b;
     let part = sum - a;
+    // What rounding lost, exactly; a NaN when the sum is no number.
     let lost = (a - (sum - part)) + (b - part);
-    if lost == 0.0 || !sum.is_finite() || lost.is_nan() {
-        return sum;
-    }
-    // Toward zero first, when rounding went away from it.
-    let away = (lost < 0.0) == (sum > 0.0);
-    let bits = if away { sum.to_bits() - 1 } else { sum.to_bits() };
-    f64::from_bits(bits | 1)
+    let is_inexact = u32::from(lost.abs() > 0.0);
+    let is_past = (lost.to_bits() ^ sum.to_bits()) >> 31;
+    f32::from_bits(sum.to_bits() - (is_inexact & is_past) | is_inexact)
 }
 
 #[inline(always)]

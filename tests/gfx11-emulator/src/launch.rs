@@ -190,7 +190,12 @@ impl Shared<'_> {
             memory: self.memory,
             arguments: self.arguments,
             options: self.options,
-            watch: self.tags.map(|tags| Watch { tags, group: index, known: HashSet::new(), contact: &self.contact }),
+            watch: self.tags.map(|tags| Watch {
+                tags,
+                group: index,
+                known: HashSet::new(),
+                contact: &self.contact,
+            }),
             code_start: self.code_start,
             code_index: &self.program.index,
             code_first: self.program.first,
@@ -233,7 +238,8 @@ impl Shared<'_> {
             wave.scalar[register & 127] = value;
             wave.scalar_doubt[register & 127] = 0;
         };
-        let addresses = [(descriptor.argument_scalar, ARGUMENTS_AT), (descriptor.dispatch_scalar, self.packet_at)];
+        let addresses =
+            [(descriptor.argument_scalar, ARGUMENTS_AT), (descriptor.dispatch_scalar, self.packet_at)];
         for (register, address) in addresses {
             if let Some(register) = register.map(usize::from) {
                 set(register, address as u32);
@@ -252,7 +258,11 @@ impl Shared<'_> {
         wave.vector_doubt[0] = 0;
     }
 
-    fn run_waves(&self, waves: &mut [Wave], group: &mut Group<'_>) -> Result<(), (u32, FaultKind, Option<u32>)> {
+    fn run_waves(
+        &self,
+        waves: &mut [Wave],
+        group: &mut Group<'_>,
+    ) -> Result<(), (u32, FaultKind, Option<u32>)> {
         let count = waves.len();
         loop {
             for k in 0..count {

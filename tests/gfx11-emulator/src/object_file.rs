@@ -91,7 +91,8 @@ impl CodeObject {
     fn add_symbols(&mut self, file: &ElfFile64<'_>, about: HashMap<String, About>) -> Result<(), LoadError> {
         for symbol in file.dynamic_symbols().filter(|symbol| symbol.is_definition()) {
             let Ok(name) = symbol.name() else { continue };
-            if symbol.kind() == SymbolKind::Data && !name.ends_with(".kd") && !name.starts_with("__hip_cuid") {
+            if symbol.kind() == SymbolKind::Data && !name.ends_with(".kd") && !name.starts_with("__hip_cuid")
+            {
                 let global = Global { address: symbol.address(), bytes: symbol.size() };
                 self.globals.insert(name.to_owned(), global);
                 self.is_read_only = false;

@@ -65,7 +65,8 @@ impl Line {
         let (text, comment) = line.strip_prefix('\t')?.rsplit_once("//")?;
         let mut fields = comment.split([':', ' ']).filter(|field| !field.is_empty());
         let address = u64::from_str_radix(fields.next()?, 16).ok()?;
-        let words = fields.map_while(|field| (field.len() == 8).then(|| u32::from_str_radix(field, 16).ok())?);
+        let words =
+            fields.map_while(|field| (field.len() == 8).then(|| u32::from_str_radix(field, 16).ok())?);
         Some(Line { address, words: words.collect(), text: text.trim().to_owned() })
     }
 }
@@ -124,7 +125,9 @@ fn operand(text: &str) -> Option<Operand> {
     let mut operand = Operand { place: Place::Nothing, negate: false, absolute: false };
     if let Some(inner) = text.strip_prefix("neg(").and_then(|rest| rest.strip_suffix(')')) {
         (operand.negate, text) = (true, inner);
-    } else if let Some(rest) = text.strip_prefix('-').filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit())) {
+    } else if let Some(rest) =
+        text.strip_prefix('-').filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+    {
         (operand.negate, text) = (true, rest);
     }
     if let Some(inner) = text.strip_prefix('|').and_then(|rest| rest.strip_suffix('|')) {
@@ -263,7 +266,8 @@ mod tests {
 
     #[test]
     fn reads_patterns_of_lanes() {
-        let from = |text: &str| parse(&format!("v_mov_b32_dpp v0, v1 {text}")).unwrap().modifiers.pattern.unwrap();
+        let from =
+            |text: &str| parse(&format!("v_mov_b32_dpp v0, v1 {text}")).unwrap().modifiers.pattern.unwrap();
         assert_eq!(from("row_shr:1")[16..18], [None, Some(16)]);
         assert_eq!(from("row_ror:4 row_mask:0x3")[0], Some(12));
         assert_eq!(from("dpp8:[7,6,5,4,3,2,1,0]")[8..10], [Some(15), Some(14)]);

@@ -72,7 +72,13 @@ impl Default for Wave {
 
 impl Wave {
     /// As at the start of a kernel: nothing defined but the execution mask.
-    pub fn reset(&mut self, entry: usize, index: u32, all_lanes: u32, (vectors, scratch_bytes): (usize, usize)) {
+    pub fn reset(
+        &mut self,
+        entry: usize,
+        index: u32,
+        all_lanes: u32,
+        (vectors, scratch_bytes): (usize, usize),
+    ) {
         self.all_lanes = all_lanes;
         self.vector[..vectors].fill([UNDEFINED; LANES]);
         self.vector_doubt.fill(!0);
@@ -242,7 +248,10 @@ impl Wave {
             Source::Scalar(NULL) => (0, 0),
             Source::Scalar(register) => {
                 let (low, high) = ((register & 127) as usize, (register as usize + 1) & 127);
-                (join(self.scalar[low], self.scalar[high]), join(self.scalar_doubt[low], self.scalar_doubt[high]))
+                (
+                    join(self.scalar[low], self.scalar[high]),
+                    join(self.scalar_doubt[low], self.scalar_doubt[high]),
+                )
             }
             Source::Constant(bits) => (bits, 0),
             Source::Vector(_) | Source::Absent => (0, 0),

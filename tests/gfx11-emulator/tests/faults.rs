@@ -100,7 +100,8 @@ fn waves_meet_in_lds_only_across_a_barrier() {
     assert_eq!(bench.get::<i32>(o, 64), (0..64).rev().collect::<Vec<i32>>());
     let fault = bench.fault("swap_waves", two, pointers(&[x, o]).integer(0));
     // The first wave reads what the second has not written yet.
-    let seen = matches!(fault, FaultKind::LdsRace { first: 0, second: 1, .. } | FaultKind::UndefinedStore { .. });
+    let seen =
+        matches!(fault, FaultKind::LdsRace { first: 0, second: 1, .. } | FaultKind::UndefinedStore { .. });
     assert!(seen, "{fault}");
     let fault = bench.fault("same_word", two, pointers(&[o]));
     assert!(matches!(fault, FaultKind::LdsRace { first: 0, second: 1, .. }), "{fault}");
@@ -195,7 +196,9 @@ fn limits_of_a_launch_are_kept() {
     assert!(matches!(fault, FaultKind::Limit { granted: 65536, .. }), "{fault}");
     let fault = bench.fault("endless", Launch::new([0, 1, 1], 32), pointers(&[o]));
     assert!(matches!(fault, FaultKind::Limit { .. }), "{fault}");
-    let Some(bench) = bench_with(Options { steps: 100_000, memory_bytes: 1000, ..Options::default() }) else { return };
+    let Some(bench) = bench_with(Options { steps: 100_000, memory_bytes: 1000, ..Options::default() }) else {
+        return;
+    };
     let o = bench.put(&[0i32]);
     let fault = bench.fault("endless", one_wave(), pointers(&[o]));
     assert_eq!(fault, FaultKind::Endless { steps: 100_000 });

@@ -50,12 +50,33 @@ fn read_back(at: Handle, count: usize, stream: Handle) -> Vec<f32> {
     data
 }
 
-fn launch(function: Handle, groups: u32, threads: u32, stream: Handle, from: Handle, to: Handle, count: i32) -> i32 {
+fn launch(
+    function: Handle,
+    groups: u32,
+    threads: u32,
+    stream: Handle,
+    from: Handle,
+    to: Handle,
+    count: i32,
+) -> i32 {
     let (mut from, mut to, mut count) = (from, to, count);
-    let mut parameters: [*mut c_void; 3] = [(&raw mut from).cast(), (&raw mut to).cast(), (&raw mut count).cast()];
+    let mut parameters: [*mut c_void; 3] =
+        [(&raw mut from).cast(), (&raw mut to).cast(), (&raw mut count).cast()];
     // SAFETY: a pointer for each of the three arguments.
     unsafe {
-        hipModuleLaunchKernel(function, groups, 1, 1, threads, 1, 1, 0, stream, parameters.as_mut_ptr(), null_mut())
+        hipModuleLaunchKernel(
+            function,
+            groups,
+            1,
+            1,
+            threads,
+            1,
+            1,
+            0,
+            stream,
+            parameters.as_mut_ptr(),
+            null_mut(),
+        )
     }
 }
 

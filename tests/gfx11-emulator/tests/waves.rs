@@ -45,7 +45,12 @@ fn half(bits: u16) -> f64 {
     half::f16::from_bits(bits).to_f64()
 }
 
-fn product<T: Copy>(a: &[T], b: &[T], (rows, columns, depth): (usize, usize, usize), value: impl Fn(T) -> f64) -> Vec<f64> {
+fn product<T: Copy>(
+    a: &[T],
+    b: &[T],
+    (rows, columns, depth): (usize, usize, usize),
+    value: impl Fn(T) -> f64,
+) -> Vec<f64> {
     let entry = |at: usize| {
         let (row, column) = (at / columns, at % columns);
         (0..depth).map(|k| value(a[row * depth + k]) * value(b[column * depth + k])).sum()
@@ -60,7 +65,8 @@ fn a_matrix_product_goes_through_lds() {
     let mut random = Random(3);
     let (a, b) = (random.halves(m * k), random.halves(n * k));
     let c = bench.room(4 * m * n);
-    let arguments = Arguments::default().pointer(bench.put(&a)).pointer(bench.put(&b)).pointer(c).integer(n).integer(k);
+    let arguments =
+        Arguments::default().pointer(bench.put(&a)).pointer(bench.put(&b)).pointer(c).integer(n).integer(k);
     bench.run("gemm16", Launch::new([n as u32 / 32, m as u32 / 32, 1], 128), arguments).unwrap();
     let wanted = product(&a, &b, (m, n, k), half);
     assert!(max_error(&bench.get::<f32>(c, m * n), &wanted) < 1e-4);

@@ -43,7 +43,11 @@ pub extern "C" fn hiprtcCreateProgram(
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn hiprtcCompileProgram(_program: *mut c_void, _count: c_int, _options: *const *const c_char) -> c_int {
+pub extern "C" fn hiprtcCompileProgram(
+    _program: *mut c_void,
+    _count: c_int,
+    _options: *const *const c_char,
+) -> c_int {
     INTERNAL_ERROR
 }
 

@@ -30,9 +30,11 @@ pub unsafe extern "C" fn hipGraphInstantiate(
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGraphLaunch(executable: Handle, stream: Handle) -> Error {
-    status(EXECUTABLES.get(executable).and_then(|graph| {
-        graph.0.iter().try_for_each(|work| put(stream, work.clone()))
-    }))
+    status(
+        EXECUTABLES
+            .get(executable)
+            .and_then(|graph| graph.0.iter().try_for_each(|work| put(stream, work.clone()))),
+    )
 }
 
 #[unsafe(no_mangle)]

@@ -185,7 +185,12 @@ pub unsafe extern "C" fn hipMemcpyAsync(
 /// # Safety
 /// `from` is valid for reads of `bytes`, until the copy ran when it is page-locked.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpyHtoDAsync(to: Handle, from: *const c_void, bytes: usize, stream: Handle) -> Error {
+pub unsafe extern "C" fn hipMemcpyHtoDAsync(
+    to: Handle,
+    from: *const c_void,
+    bytes: usize,
+    stream: Handle,
+) -> Error {
     // SAFETY: the caller's promise.
     status(unsafe { to_device(to as u64, from, bytes, stream) })
 }
@@ -193,7 +198,12 @@ pub unsafe extern "C" fn hipMemcpyHtoDAsync(to: Handle, from: *const c_void, byt
 /// # Safety
 /// `to` is valid for writes of `bytes`, until the copy ran when it is page-locked.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemcpyDtoHAsync(to: *mut c_void, from: Handle, bytes: usize, stream: Handle) -> Error {
+pub unsafe extern "C" fn hipMemcpyDtoHAsync(
+    to: *mut c_void,
+    from: Handle,
+    bytes: usize,
+    stream: Handle,
+) -> Error {
     // SAFETY: the caller's promise.
     status(unsafe { to_host(to, from as u64, bytes, stream) })
 }

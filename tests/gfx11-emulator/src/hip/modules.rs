@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 use super::queue::{Work, finish};
 use super::streams::put;
 use super::{
-    Error, Handle, Handles, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, NOT_SUPPORTED, device, give,
-    status,
+    Error, Handle, Handles, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, NOT_SUPPORTED,
+    device, give, status,
 };
 use crate::device::Module;
 use crate::fault::{KernelError, LoadError};
@@ -73,7 +73,11 @@ pub extern "C" fn hipModuleUnload(module: Handle) -> Error {
 /// # Safety
 /// `function` is null or valid, `name` a C string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipModuleGetFunction(function: *mut Handle, module: Handle, name: *const c_char) -> Error {
+pub unsafe extern "C" fn hipModuleGetFunction(
+    function: *mut Handle,
+    module: Handle,
+    name: *const c_char,
+) -> Error {
     if name.is_null() {
         return status(Err(INVALID_VALUE));
     }
@@ -189,7 +193,8 @@ pub unsafe extern "C" fn hipModuleLaunchKernel(
         let mut arguments = vec![0; about.argument_bytes];
         let explicit = about.arguments.iter().filter(|argument| !argument.kind.starts_with("hidden"));
         for (k, argument) in explicit.enumerate() {
-            let slot = arguments.get_mut(argument.offset..argument.offset + argument.size).ok_or(INVALID_IMAGE)?;
+            let slot =
+                arguments.get_mut(argument.offset..argument.offset + argument.size).ok_or(INVALID_IMAGE)?;
             if parameters.is_null() {
                 return Err(INVALID_VALUE);
             }

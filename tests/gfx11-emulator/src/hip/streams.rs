@@ -7,7 +7,8 @@ use super::events::EVENTS;
 use super::graphs::{GRAPHS, Graph};
 use super::queue::{Work, advance, finish, is_idle, submit};
 use super::{
-    Error, Handle, Handles, ILLEGAL_STATE, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_UNSUPPORTED, give, locked, status,
+    Error, Handle, Handles, ILLEGAL_STATE, INVALID_VALUE, NOT_READY, STREAM_CAPTURE_UNSUPPORTED, give,
+    locked, status,
 };
 
 #[derive(Default)]

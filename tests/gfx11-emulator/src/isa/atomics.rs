@@ -70,8 +70,12 @@ fn device(name: &str) -> Option<Spec> {
         };
     }
     match name {
-        "cmpswap_b32" => Some(plain!(Atomic, global, (1, true), |old, x, wanted| if old == wanted { x } else { old })),
-        "cmpswap_b64" => Some(plain!(Atomic, global, (2, true), |old, x, wanted| if old == wanted { x } else { old })),
+        "cmpswap_b32" => {
+            Some(plain!(Atomic, global, (1, true), |old, x, wanted| if old == wanted { x } else { old }))
+        }
+        "cmpswap_b64" => {
+            Some(plain!(Atomic, global, (2, true), |old, x, wanted| if old == wanted { x } else { old }))
+        }
         _ => changes!(name, one, two),
     }
 }
@@ -88,8 +92,12 @@ fn local(name: &str) -> Option<Spec> {
         };
     }
     match name {
-        "cmpstore_b32" => Some(plain!(LdsAtomic, lds, 1, |old, x, wanted| if old == wanted { x } else { old })),
-        "cmpstore_b64" => Some(plain!(LdsAtomic, lds, 2, |old, x, wanted| if old == wanted { x } else { old })),
+        "cmpstore_b32" => {
+            Some(plain!(LdsAtomic, lds, 1, |old, x, wanted| if old == wanted { x } else { old }))
+        }
+        "cmpstore_b64" => {
+            Some(plain!(LdsAtomic, lds, 2, |old, x, wanted| if old == wanted { x } else { old }))
+        }
         _ => changes!(name, one, two),
     }
 }

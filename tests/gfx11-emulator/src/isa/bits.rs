@@ -133,7 +133,8 @@ fn shift_long(wave: &mut Wave, _: &mut Group<'_>, op: &Op, f: impl Fn(u32, u64) 
         high[lane] = (shifted >> 32) as u32;
     }
     let exec = wave.exec();
-    let (low_doubt, high_doubt) = if alone == 0 { (alone_doubt, other_doubt) } else { (other_doubt, alone_doubt) };
+    let (low_doubt, high_doubt) =
+        if alone == 0 { (alone_doubt, other_doubt) } else { (other_doubt, alone_doubt) };
     wave.put(op.to, &low, low_doubt, exec);
     wave.put(op.to.wrapping_add(1), &high, high_doubt, exec);
 }
@@ -176,4 +177,3 @@ fn count_below(wave: &mut Wave, _: &mut Group<'_>, op: &Op, below: impl Fn(usize
     let writable = wave.writable(op);
     wave.put(op.to, &results, computed(doubt), writable);
 }
-

@@ -9,12 +9,7 @@ use crate::op::{EXEC, Op};
 use crate::wave::{LANES, Wave};
 
 #[inline(always)]
-fn compare<A: Lane, B: Lane>(
-    wave: &mut Wave,
-    group: &mut Group<'_>,
-    op: &Op,
-    test: impl Fn(A, B) -> bool,
-) {
+fn compare<A: Lane, B: Lane>(wave: &mut Wave, group: &mut Group<'_>, op: &Op, test: impl Fn(A, B) -> bool) {
     let doubt = A::doubt(wave, op, 0) | B::doubt(wave, op, 1);
     let (a, b) = (A::fetch(wave, op, 0), B::fetch(wave, op, 1));
     let mut bits = [0u32; LANES];
@@ -24,7 +19,13 @@ fn compare<A: Lane, B: Lane>(
     let mask = bits.iter().fold(0, |mask, bit| mask | bit);
     let writable = wave.writable(op);
     let doubt = (doubt as u32 | (doubt >> 32) as u32) & writable;
-    wave.put_scalar(group, op, op.mask_to, mask & writable, if op.mask_to == EXEC && !group.options.undefined { 0 } else { doubt });
+    wave.put_scalar(
+        group,
+        op,
+        op.mask_to,
+        mask & writable,
+        if op.mask_to == EXEC && !group.options.undefined { 0 } else { doubt },
+    );
 }
 
 const fn kinds<A: Lane, B: Lane>(_: &impl Fn(A, B) -> bool) -> Kinds {
@@ -136,7 +137,10 @@ mod tests {
     #[test]
     fn classes_are_numbered_as_in_the_mask() {
         let of = |x: f32| class(x.to_bits().into(), 8, 23);
-        assert_eq!([f32::NEG_INFINITY, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, f32::INFINITY].map(of), [2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(
+            [f32::NEG_INFINITY, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, f32::INFINITY].map(of),
+            [2, 3, 4, 5, 6, 7, 8, 9]
+        );
         assert_eq!((of(f32::from_bits(0x7f80_0001)), of(f32::NAN)), (0, 1));
     }
 }

@@ -12,7 +12,9 @@ pub fn find(name: &str) -> Option<Spec> {
     const DOUBLE: [Kind; 4] = [Kind::Double; 4];
     Some(match name {
         "v_div_scale_f32" => run!(Carry, scale, |d: f32, n: f32, s: f32| scaled(d, n, s)).kinds(FLOAT),
-        "v_div_scale_f64" => run!(Carry, scale, |d: f64, n: f64, s: f64| scaled_double(d, n, s)).kinds(DOUBLE),
+        "v_div_scale_f64" => {
+            run!(Carry, scale, |d: f64, n: f64, s: f64| scaled_double(d, n, s)).kinds(DOUBLE)
+        }
         "v_div_fmas_f32" => run!(Plain, last_step, |a: f32, b: f32, c: f32, scale: bool| {
             let sum = a.mul_add(b, c);
             // Undoes what v_div_scale did: a large quotient was made smaller, a small one larger.
@@ -35,7 +37,8 @@ pub fn find(name: &str) -> Option<Spec> {
         }),
         "v_div_fixup_f16" => lane3!(|q: crate::float::Half, d: crate::float::Half, n: crate::float::Half| {
             let (d, n) = (d.value(), n.value());
-            let value = special(f64::from(d), f64::from(n)).map_or(signed(q.value(), d, n), |value| value as f32);
+            let value =
+                special(f64::from(d), f64::from(n)).map_or(signed(q.value(), d, n), |value| value as f32);
             crate::float::Half::of(value)
         }),
         _ => return None,

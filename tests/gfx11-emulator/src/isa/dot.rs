@@ -36,7 +36,10 @@ pub fn find(name: &str) -> Option<Spec> {
 fn two_to_float(wave: &mut Wave, _: &mut Group<'_>, op: &Op, value: impl Fn(u32) -> f32) {
     let doubt = wave.doubt(op, 0, 0) | wave.doubt(op, 1, 0) | wave.doubt(op, 2, 0);
     let (a, b, c) = (wave.words(op, 0), wave.words(op, 1), f32::fetch(wave, op, 2));
-    let sign = |k: u8| (if op.negate >> k & 1 == 1 { 0x8000 } else { 0 }) | if op.negate_high >> k & 1 == 1 { 1 << 31 } else { 0 };
+    let sign = |k: u8| {
+        (if op.negate >> k & 1 == 1 { 0x8000 } else { 0 })
+            | if op.negate_high >> k & 1 == 1 { 1 << 31 } else { 0 }
+    };
     let (sign_a, sign_b) = (sign(0), sign(1));
     let mut sums = [0.0; LANES];
     for lane in 0..LANES {

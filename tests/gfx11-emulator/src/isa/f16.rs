@@ -35,8 +35,12 @@ fn single(name: &str) -> Option<Spec> {
         "v_rcp_f16" => one!(|a: f32| 1.0 / a),
         "v_rsq_f16" => lane1!(|a: Half| Half::of_double(1.0 / f64::from(a.value()).sqrt())),
         "v_sqrt_f16" => one!(f32::sqrt),
-        "v_sin_f16" => lane1!(|a: Half| Half::of_double((f64::from(a.value()) * std::f64::consts::TAU).sin())),
-        "v_cos_f16" => lane1!(|a: Half| Half::of_double((f64::from(a.value()) * std::f64::consts::TAU).cos())),
+        "v_sin_f16" => {
+            lane1!(|a: Half| Half::of_double((f64::from(a.value()) * std::f64::consts::TAU).sin()))
+        }
+        "v_cos_f16" => {
+            lane1!(|a: Half| Half::of_double((f64::from(a.value()) * std::f64::consts::TAU).cos()))
+        }
         "v_floor_f16" => one!(f32::floor),
         "v_ceil_f16" => one!(f32::ceil),
         "v_trunc_f16" => one!(f32::trunc),

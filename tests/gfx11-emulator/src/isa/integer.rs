@@ -77,19 +77,15 @@ fn three(name: &str) -> Option<Spec> {
             let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
             bytes.fold(c, |sum, (a, b)| sum.wrapping_add(u32::from(a.abs_diff(b))))
         }),
-        "v_mad_u64_u32" => {
-            run!(Carry, multiply_add, |a: u32, b: u32, c: u64| {
-                (u64::from(a) * u64::from(b)).overflowing_add(c)
-            })
-            .kinds(WIDE)
-        }
-        "v_mad_i64_i32" => {
-            run!(Carry, multiply_add, |a: u32, b: u32, c: u64| {
-                let (sum, carry) = (i64::from(a as i32) * i64::from(b as i32)).overflowing_add(c as i64);
-                (sum as u64, carry)
-            })
-            .kinds(WIDE)
-        }
+        "v_mad_u64_u32" => run!(Carry, multiply_add, |a: u32, b: u32, c: u64| {
+            (u64::from(a) * u64::from(b)).overflowing_add(c)
+        })
+        .kinds(WIDE),
+        "v_mad_i64_i32" => run!(Carry, multiply_add, |a: u32, b: u32, c: u64| {
+            let (sum, carry) = (i64::from(a as i32) * i64::from(b as i32)).overflowing_add(c as i64);
+            (sum as u64, carry)
+        })
+        .kinds(WIDE),
         _ => return None,
     })
 }

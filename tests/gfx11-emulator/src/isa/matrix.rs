@@ -20,7 +20,9 @@ pub fn find(name: &str) -> Option<Spec> {
         "v_wmma_f16_16x16x16_f16" => {
             run!(Plain, to_half, (|bits| Half(bits).value(), |value| Half::of(value).0)).with_select()
         }
-        "v_wmma_bf16_16x16x16_bf16" => run!(Plain, to_half, (|bits| from_bfloat(bits), to_bfloat)).with_select(),
+        "v_wmma_bf16_16x16x16_bf16" => {
+            run!(Plain, to_half, (|bits| from_bfloat(bits), to_bfloat)).with_select()
+        }
         "v_wmma_i32_16x16x16_iu8" => run!(Plain, to_integer::<8>, false).with_signs(),
         "v_wmma_i32_16x16x16_iu8 clamp" => run!(Plain, to_integer::<8>, true).with_signs(),
         "v_wmma_i32_16x16x16_iu4" => run!(Plain, to_integer::<4>, false).with_signs(),
@@ -196,7 +198,8 @@ fn to_integer<const BITS: usize>(wave: &mut Wave, group: &mut Group<'_>, op: &Op
         let start = wave.lanes_of(op.from[2], e as u8);
         for lane in 0..LANES {
             let start = start[lane] as i32;
-            let sum = if saturates { start.saturating_add(sums[lane]) } else { start.wrapping_add(sums[lane]) };
+            let sum =
+                if saturates { start.saturating_add(sums[lane]) } else { start.wrapping_add(sums[lane]) };
             result[lane] = sum as u32;
         }
     }

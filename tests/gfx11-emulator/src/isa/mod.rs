@@ -47,5 +47,9 @@ pub fn find(name: &str) -> Option<Spec> {
         exchange::find,
         matrix::find,
     ];
-    FAMILIES.iter().find_map(|family| family(name)).or_else(|| memory::find(name)).or_else(|| atomics::find(name))
+    FAMILIES
+        .iter()
+        .find_map(|family| family(name))
+        .or_else(|| memory::find(name))
+        .or_else(|| atomics::find(name))
 }

@@ -41,8 +41,12 @@ fn arithmetic(name: &str) -> Option<Spec> {
         }
         "s_min_u32" => plain!(Plain, two, |a: u32, b, _| (a.min(b), Some(a < b))),
         "s_max_u32" => plain!(Plain, two, |a: u32, b, _| (a.max(b), Some(a > b))),
-        "s_min_i32" => plain!(Plain, two, |a, b, _| ((a as i32).min(b as i32) as u32, Some((a as i32) < b as i32))),
-        "s_max_i32" => plain!(Plain, two, |a, b, _| ((a as i32).max(b as i32) as u32, Some(a as i32 > b as i32))),
+        "s_min_i32" => {
+            plain!(Plain, two, |a, b, _| ((a as i32).min(b as i32) as u32, Some((a as i32) < b as i32)))
+        }
+        "s_max_i32" => {
+            plain!(Plain, two, |a, b, _| ((a as i32).max(b as i32) as u32, Some(a as i32 > b as i32)))
+        }
         "s_absdiff_i32" => plain!(Plain, nonzero, |a, b| (a as i32).wrapping_sub(b as i32).unsigned_abs()),
         "s_lshl_b32" => plain!(Plain, shift, |a, by| a << by),
         "s_lshr_b32" => plain!(Plain, shift, |a, by| a >> by),
@@ -257,8 +261,12 @@ fn single(name: &str) -> Option<Spec> {
         "s_bcnt0_i32_b32" => plain!(Plain, one, |a: u32| nonzero_of(a.count_zeros()), false),
         "s_bcnt1_i32_b32" => plain!(Plain, one, |a: u32| nonzero_of(a.count_ones()), false),
         "s_brev_b32" => plain!(Plain, one, |a: u32| (a.reverse_bits(), None), false),
-        "s_ctz_i32_b32" => plain!(Plain, one, |a: u32| (if a == 0 { !0 } else { a.trailing_zeros() }, None), false),
-        "s_clz_i32_u32" => plain!(Plain, one, |a: u32| (if a == 0 { !0 } else { a.leading_zeros() }, None), false),
+        "s_ctz_i32_b32" => {
+            plain!(Plain, one, |a: u32| (if a == 0 { !0 } else { a.trailing_zeros() }, None), false)
+        }
+        "s_clz_i32_u32" => {
+            plain!(Plain, one, |a: u32| (if a == 0 { !0 } else { a.leading_zeros() }, None), false)
+        }
         "s_cls_i32" => plain!(
             Plain,
             one,
@@ -281,7 +289,13 @@ fn nonzero_of(value: u32) -> (u32, Option<bool>) {
 }
 
 /// `copies` keeps the doubt of each bit.
-fn one(wave: &mut Wave, group: &mut Group<'_>, op: &Op, f: impl Fn(u32) -> (u32, Option<bool>), copies: bool) {
+fn one(
+    wave: &mut Wave,
+    group: &mut Group<'_>,
+    op: &Op,
+    f: impl Fn(u32) -> (u32, Option<bool>),
+    copies: bool,
+) {
     let (a, doubt) = wave.scalar_of(op.from[0]);
     let (value, condition) = f(a);
     if let Some(condition) = condition {
@@ -292,7 +306,8 @@ fn one(wave: &mut Wave, group: &mut Group<'_>, op: &Op, f: impl Fn(u32) -> (u32,
 }
 
 fn set_bit(wave: &mut Wave, group: &mut Group<'_>, op: &Op, to: bool) {
-    let ((old, old_doubt), (bit, bit_doubt)) = (wave.scalar_of(Source::Scalar(op.to)), wave.scalar_of(op.from[0]));
+    let ((old, old_doubt), (bit, bit_doubt)) =
+        (wave.scalar_of(Source::Scalar(op.to)), wave.scalar_of(op.from[0]));
     let mask = 1 << (bit & 31);
     let value = if to { old | mask } else { old & !mask };
     wave.put_scalar(group, op, op.to, value, if bit_doubt == 0 { old_doubt & !mask } else { !0 });

@@ -24,8 +24,12 @@ fn two(name: &str) -> Option<Spec> {
         "v_sub_nc_u16" | "v_sub_nc_i16" => lane2!(|a: Short, b: Short| Short(a.0.wrapping_sub(b.0))),
         "v_add_nc_u16 clamp" => lane2!(|a: Short, b: Short| Short(a.0.saturating_add(b.0))),
         "v_sub_nc_u16 clamp" => lane2!(|a: Short, b: Short| Short(a.0.saturating_sub(b.0))),
-        "v_add_nc_i16 clamp" => lane2!(|a: Short, b: Short| Short(signed(a).saturating_add(signed(b)) as u16)),
-        "v_sub_nc_i16 clamp" => lane2!(|a: Short, b: Short| Short(signed(a).saturating_sub(signed(b)) as u16)),
+        "v_add_nc_i16 clamp" => {
+            lane2!(|a: Short, b: Short| Short(signed(a).saturating_add(signed(b)) as u16))
+        }
+        "v_sub_nc_i16 clamp" => {
+            lane2!(|a: Short, b: Short| Short(signed(a).saturating_sub(signed(b)) as u16))
+        }
         "v_mul_lo_u16" => lane2!(|a: Short, b: Short| Short(a.0.wrapping_mul(b.0))),
         "v_min_u16" => lane2!(|a: Short, b: Short| Short(a.0.min(b.0))),
         "v_max_u16" => lane2!(|a: Short, b: Short| Short(a.0.max(b.0))),
@@ -70,9 +74,12 @@ fn select(wave: &mut Wave, _: &mut Group<'_>, op: &Op) {
     let (mask, mask_doubt) = wave.scalar_of(mask);
     let (first, second) = (wave.words(op, 0), wave.words(op, 1));
     let part = |word: u32, k: u8| if op.select >> k & 1 == 1 { word >> 16 } else { word & 0xffff };
-    let results: [u32; LANES] = std::array::from_fn(|lane| {
-        if mask >> lane & 1 == 1 { part(second[lane], 1) } else { part(first[lane], 0) }
-    });
+    let results: [u32; LANES] =
+        std::array::from_fn(
+            |lane| {
+                if mask >> lane & 1 == 1 { part(second[lane], 1) } else { part(first[lane], 0) }
+            },
+        );
     let chosen = both(mask);
     let doubt = wave.doubt(op, 0, 0) & !chosen | wave.doubt(op, 1, 0) & chosen | both(mask_doubt);
     store_half(wave, op, op.select & 8 != 0, results, doubt);

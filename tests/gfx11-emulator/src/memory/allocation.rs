@@ -128,7 +128,9 @@ impl Allocation {
         }
         let long = u64::from(value) << (8 * (at % 4));
         let mask = (((1u64 << (8 * bytes)) - 1) << (8 * (at % 4))) as u128 as u64;
-        for (word, (value, mask)) in [(0, (long as u32, mask as u32)), (1, ((long >> 32) as u32, (mask >> 32) as u32))] {
+        for (word, (value, mask)) in
+            [(0, (long as u32, mask as u32)), (1, ((long >> 32) as u32, (mask >> 32) as u32))]
+        {
             if mask != 0 {
                 merge(&self.words[at / 4 + word], value, mask);
             }
@@ -172,8 +174,7 @@ impl Allocation {
             at += 1;
         }
         for word in words {
-            let value =
-                if all_written { self.words[at / 4].load(Relaxed) } else { self.load_or_nan(at, 4) };
+            let value = if all_written { self.words[at / 4].load(Relaxed) } else { self.load_or_nan(at, 4) };
             *word = value.to_le_bytes();
             at += 4;
         }

@@ -69,9 +69,7 @@ fn exchange(group: &Group<'_>, at: usize, words: u8, change: impl Fn(u64) -> u64
     let low = allocation.word(at / 4);
     if words == 1 {
         let mut old = low.load(SeqCst);
-        while let Err(found) =
-            low.compare_exchange_weak(old, change(u64::from(old)) as u32, SeqCst, SeqCst)
-        {
+        while let Err(found) = low.compare_exchange_weak(old, change(u64::from(old)) as u32, SeqCst, SeqCst) {
             old = found;
         }
         return u64::from(old);
@@ -97,7 +95,11 @@ pub fn lds(wave: &mut Wave, group: &mut Group<'_>, op: &Op, words: u8, change: i
     for lane in active(wave) {
         let Some(at) = place(wave, group, op, (lane, address[lane]), op.offset, bytes) else { return };
         if !at.is_multiple_of(bytes) {
-            return group.stop(wave, op, FaultKind::Misaligned { lane, address: at as u64, alignment: bytes });
+            return group.stop(
+                wave,
+                op,
+                FaultKind::Misaligned { lane, address: at as u64, alignment: bytes },
+            );
         }
         if let Err(kind) = group.lds.changed_by(wave.index, at, bytes) {
             return group.stop(wave, op, kind);

@@ -101,7 +101,11 @@ pub fn load(wave: &mut Wave, group: &mut Group<'_>, op: &Op, transfer: Transfer)
     let mut values: [Lanes; 4] = [[0; LANES]; 4];
     let mut doubt = [0u32; 4];
     match shape(wave, group, &mut addresses, bytes) {
-        Shape::Run(at) if bytes.is_multiple_of(4) && at.is_multiple_of(4) && group.located().is_written(at, LANES * bytes) => {
+        Shape::Run(at)
+            if bytes.is_multiple_of(4)
+                && at.is_multiple_of(4)
+                && group.located().is_written(at, LANES * bytes) =>
+        {
             let found = group.located().words(at / 4, LANES * words);
             for word in 0..words {
                 for lane in 0..LANES {
@@ -173,7 +177,14 @@ fn lane_load(
 }
 
 #[inline(never)]
-pub fn locate_lane(wave: &mut Wave, group: &mut Group<'_>, op: &Op, lane: usize, address: u64, bytes: usize) -> bool {
+pub fn locate_lane(
+    wave: &mut Wave,
+    group: &mut Group<'_>,
+    op: &Op,
+    lane: usize,
+    address: u64,
+    bytes: usize,
+) -> bool {
     // An address near the end of the numbers is outside, not at the start.
     if address.checked_add(bytes as u64).is_some() && group.locate(address, bytes as u64) {
         return true;
@@ -237,7 +248,13 @@ pub fn store(wave: &mut Wave, group: &mut Group<'_>, op: &Op, transfer: Transfer
 
 /// Copying what nobody wrote is allowed (the padding of a row); storing what was computed from it is not.
 #[cold]
-fn refuse_nonsense(wave: &mut Wave, group: &mut Group<'_>, op: &Op, addresses: &[u64; LANES], doubt: u64) -> bool {
+fn refuse_nonsense(
+    wave: &mut Wave,
+    group: &mut Group<'_>,
+    op: &Op,
+    addresses: &[u64; LANES],
+    doubt: u64,
+) -> bool {
     let nonsense = (doubt >> 32) as u32 & wave.exec();
     if nonsense == 0 || !group.options.undefined {
         return false;
@@ -249,7 +266,14 @@ fn refuse_nonsense(wave: &mut Wave, group: &mut Group<'_>, op: &Op, addresses: &
 
 /// Records who touched what, to find races between workgroups.
 #[inline(never)]
-fn watch(wave: &mut Wave, group: &mut Group<'_>, op: &Op, addresses: &[u64; LANES], bytes: usize, writes: bool) {
+fn watch(
+    wave: &mut Wave,
+    group: &mut Group<'_>,
+    op: &Op,
+    addresses: &[u64; LANES],
+    bytes: usize,
+    writes: bool,
+) {
     let exec = wave.exec();
     let mut lane = 0;
     while lane < LANES {
@@ -259,7 +283,10 @@ fn watch(wave: &mut Wave, group: &mut Group<'_>, op: &Op, addresses: &[u64; LANE
             lane += 1;
             continue;
         }
-        while lane < LANES && exec >> lane & 1 == 1 && (addresses[lane] == end || addresses[lane] + bytes as u64 == end) {
+        while lane < LANES
+            && exec >> lane & 1 == 1
+            && (addresses[lane] == end || addresses[lane] + bytes as u64 == end)
+        {
             end = addresses[lane] + bytes as u64;
             lane += 1;
         }
@@ -271,7 +298,13 @@ fn watch(wave: &mut Wave, group: &mut Group<'_>, op: &Op, addresses: &[u64; LANE
 
 /// `false` when there is nothing more to look at.
 #[inline(always)]
-fn touch(wave: &mut Wave, group: &mut Group<'_>, op: &Op, (start, bytes): (u64, usize), writes: bool) -> bool {
+fn touch(
+    wave: &mut Wave,
+    group: &mut Group<'_>,
+    op: &Op,
+    (start, bytes): (u64, usize),
+    writes: bool,
+) -> bool {
     if !group.locate(start, bytes as u64) {
         return true;
     }
@@ -281,7 +314,8 @@ fn touch(wave: &mut Wave, group: &mut Group<'_>, op: &Op, (start, bytes): (u64, 
         return false;
     }
     let Some(watch) = &group.watch else { return false };
-    let Some((at, first)) = allocation.races.touch(watch, (start - allocation.start) as usize, bytes, writes) else {
+    let Some((at, first)) = allocation.races.touch(watch, (start - allocation.start) as usize, bytes, writes)
+    else {
         return true;
     };
     let (address, second) = (allocation.start + at as u64, watch.group);

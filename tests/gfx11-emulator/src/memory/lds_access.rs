@@ -106,7 +106,9 @@ fn read(
             return true;
         }
     }
-    for lane in 0..LANES {
+    // Fragments of a matrix: the upper lanes repeat the lower ones.
+    let repeats = exec == !0 && address[..16] == address[16..];
+    for lane in 0..if repeats { 16 } else { LANES } {
         if exec >> lane & 1 == 0 {
             continue;
         }
@@ -119,6 +121,13 @@ fn read(
             let (at, count) = (at + 4 * word, (bytes - 4 * word).min(4));
             values[word][lane] = group.lds.load(at, count);
             doubt[word] |= u32::from(group.options.undefined && !group.lds.is_written(at, count)) << lane;
+        }
+    }
+    if repeats {
+        for word in 0..bytes.div_ceil(4) {
+            let (low, high) = values[word].split_at_mut(16);
+            high.copy_from_slice(low);
+            doubt[word] |= doubt[word] << 16;
         }
     }
     true

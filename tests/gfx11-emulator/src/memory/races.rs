@@ -35,7 +35,9 @@ static NEXT: AtomicU32 = AtomicU32::new(1);
 impl Tags {
     /// `None` when the numbers are used up, after some hundred million workgroups in one process.
     pub fn take(groups: u32) -> Option<Tags> {
-        let after = |next: u32| next.checked_add(groups)?.checked_add(2).filter(|after| *after < 1 << (32 - MASK_BITS));
+        let after = |next: u32| {
+            next.checked_add(groups)?.checked_add(2).filter(|after| *after < 1 << (32 - MASK_BITS))
+        };
         let first = NEXT.fetch_update(Relaxed, Relaxed, after).ok()?;
         Some(Tags { first, groups })
     }

@@ -66,11 +66,8 @@ impl Transfer {
                 let mut merged = [0; LANES];
                 for lane in 0..LANES {
                     let value = self.extend(values[0][lane]);
-                    merged[lane] = if high {
-                        old[lane] & 0xffff | value << 16
-                    } else {
-                        old[lane] & 0xffff_0000 | value
-                    };
+                    merged[lane] =
+                        if high { old[lane] & 0xffff | value << 16 } else { old[lane] & 0xffff_0000 | value };
                 }
                 // The other half is usually written next, or never used: it does not count.
                 wave.put(op.to, &merged, u64::from(doubt[0]), exec);

@@ -17,8 +17,10 @@ const PORTABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels");
 
 /// Whether the compiler and the disassembler are installed. Says so when they are not, and fails when they must be.
 pub fn is_ready() -> bool {
-    let runs = |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
-    let missing: Vec<_> = ["clang++-19", "ld.lld-19", "llvm-objdump-19"].into_iter().filter(|tool| !runs(tool)).collect();
+    let runs =
+        |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+    let missing: Vec<_> =
+        ["clang++-19", "ld.lld-19", "llvm-objdump-19"].into_iter().filter(|tool| !runs(tool)).collect();
     if missing.is_empty() {
         return true;
     }
@@ -49,7 +51,15 @@ pub fn compile_text(text: &str, chip: &str, flags: &[&str]) -> Vec<u8> {
     fs::write(&source, text).unwrap();
     run_tool(
         Command::new("clang++-19")
-            .args(["-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-nostdinc++"])
+            .args([
+                "-x",
+                "hip",
+                "--cuda-device-only",
+                "--no-gpu-bundle-output",
+                "-nogpuinc",
+                "-nogpulib",
+                "-nostdinc++",
+            ])
             .args(["-DPK_BARE", "-O3", "-std=c++17", "-fuse-cuid=none", &format!("--offload-arch={chip}")])
             .args([&format!("-I{PORTABLE}"), &format!("-I{KERNELS}")])
             .args(flags)
