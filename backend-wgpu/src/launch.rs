@@ -2,12 +2,12 @@
 
 use crate::kernels::{Build, Implementation, Launch};
 use crate::memory::{ALIGNMENT, Region};
-use crate::repack::Rows;
 use crate::shader::{Assembled, PortText, Request, assemble};
 use std::ops::Range;
 use weft_core::contract::Constant;
 use weft_core::graph::{DType, Layout};
 use weft_core::plan::Dispatch;
+use weft_core::quant::planes::Rows;
 
 /// A launch before its pipeline exists.
 pub(crate) struct Prepared {

@@ -12,8 +12,6 @@ mod memory;
 mod pipelines;
 mod profile;
 mod program;
-mod repack;
-mod selftest;
 mod shader;
 mod slots;
 
@@ -27,12 +25,13 @@ use kernels::implementations;
 use memory::Memory;
 use pipelines::Pipelines;
 use program::{Setup, WgpuProgram};
-use repack::Rows;
 use std::sync::Arc;
 use weft_core::backend::{
     Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program,
 };
 use weft_core::graph::Layout;
+use weft_core::quant::planes::Rows;
+use weft_core::self_test;
 
 /// A GPU as a device.
 pub struct Wgpu {
@@ -144,6 +143,6 @@ impl Backend for Wgpu {
     }
 
     fn self_test(&self) -> Result<(), DeviceError> {
-        selftest::run(self)
+        self_test::run(self)
     }
 }

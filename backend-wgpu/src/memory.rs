@@ -1,10 +1,10 @@
 //! Device memory: small regions share buffers, so that a kernel needs few bindings; uploads go through bounded staging.
 
 use crate::gpu::Gpu;
-use crate::repack::Rows;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_core::backend::{Buffer, DeviceError};
+use weft_core::quant::planes::Rows;
 use wgpu::BufferUsages;
 
 /// Regions begin at multiples of this many bytes: every adapter's alignment of bindings.

@@ -14,3 +14,4 @@ pub mod quant;
 pub mod rules;
 pub mod run;
 pub mod segment;
+pub mod self_test;

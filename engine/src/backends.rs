@@ -3,6 +3,8 @@
 #[cfg(feature = "cpu")]
 mod cpu;
 mod describe;
+#[cfg(feature = "hip")]
+mod hip;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "wgpu")]
@@ -11,6 +13,8 @@ mod wgpu;
 pub use describe::describe;
 
 use crate::Error;
+#[cfg(any(feature = "hip", feature = "wgpu"))]
+use std::path::PathBuf;
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
 
@@ -67,6 +71,16 @@ pub struct Found {
     pub status: Result<(), String>,
 }
 
+/// The user's folder for what can be made anew.
+#[cfg(any(feature = "hip", feature = "wgpu"))]
+fn cache() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = folder("XDG_CACHE_HOME")
+        .or_else(|| folder("LOCALAPPDATA"))
+        .or_else(|| folder("HOME").map(|home| home.join(".cache")));
+    base.map(|base| base.join("weft"))
+}
+
 type Open = fn(&Choice, &BackendOptions) -> Result<Arc<dyn Backend>, DeviceError>;
 
 /// A backend that is compiled in.
@@ -80,6 +94,8 @@ struct Kind {
 
 /// Backends compiled in, the preferred first: hip, wgpu, cpu.
 const KINDS: &[Kind] = &[
+    #[cfg(feature = "hip")]
+    hip::KIND,
     #[cfg(feature = "wgpu")]
     wgpu::KIND,
     #[cfg(feature = "cpu")]

@@ -1,7 +1,7 @@
 //! Synthetic models are whole, sane and the same each time.
 
 use weft::gguf::{Gguf, Strings};
-use weft::synth::{Progress, SynthError, SynthSpec, Weights, write, write_to};
+use weft::synth::{Experts, Progress, SynthError, SynthSpec, Weights, write, write_to};
 use weft_core::graph::DType;
 use weft_core::quant::decode_row;
 
@@ -88,13 +88,38 @@ fn a_hybrid_has_the_keys_that_loaders_need() {
 
 #[test]
 fn plain_architectures_have_their_tensors() {
-    for (arch, has_norms) in [("llama", false), ("qwen3", true)] {
+    for (arch, has_norms) in [("llama", false), ("qwen2", false), ("qwen3", true)] {
         let model = Gguf::from_bytes(arch, made(&SynthSpec::named(arch, "tiny", "Q8_0").unwrap())).unwrap();
         assert_eq!(model.get_str("general.architecture").unwrap(), arch);
         assert_eq!(model.find_tensor("blk.0.attn_q_norm.weight").is_some(), has_norms);
         assert_eq!(model.tensor("blk.3.ffn_norm.weight").unwrap().extents(), [256]);
         assert_eq!(model.tensor("blk.0.attn_q.weight").unwrap().extents(), [256, 256]);
         assert_eq!(model.get_u32(&format!("{arch}.rope.dimension_count")).unwrap(), 64);
+        assert_eq!(model.find_tensor("blk.0.attn_q.bias").is_some(), arch == "qwen2");
+    }
+}
+
+#[test]
+fn mixtures_have_their_tensors_and_keys() {
+    for (arch, shared) in [("qwen35moe", true), ("qwen3next", true), ("qwen3moe", false)] {
+        let model = Gguf::from_bytes(arch, made(&SynthSpec::named(arch, "tiny", "Q4_K_M").unwrap())).unwrap();
+        walk(&model);
+        let key = |name: &str| model.get_u32(&format!("{arch}.{name}")).ok();
+        assert_eq!((key("expert_count"), key("expert_used_count")), (Some(8), Some(3)));
+        assert_eq!(key("expert_feed_forward_length"), Some(64));
+        assert_eq!(key("expert_shared_feed_forward_length"), shared.then_some(64));
+        assert_eq!(key("feed_forward_length"), None);
+        let entry = |name: &str| model.tensor(name).unwrap();
+        assert_eq!(entry("blk.0.ffn_gate_exps.weight").extents(), [256, 64, 8]);
+        assert_eq!(entry("blk.0.ffn_gate_exps.weight").dtype, DType::Q4_K);
+        assert_eq!(entry("blk.0.ffn_down_exps.weight").extents(), [64, 256, 8]);
+        assert_eq!(entry("blk.0.ffn_gate_inp.weight").dtype, DType::F32);
+        assert_eq!(model.find_tensor("blk.0.ffn_gate_inp_shexp.weight").is_some(), shared);
+        assert!(model.find_tensor("blk.0.ffn_gate.weight").is_none());
+        assert_eq!(model.find_tensor("blk.0.ssm_ba.weight").is_some(), arch == "qwen3next");
+        let values = decoded(&model, "blk.3.ffn_up_exps.weight");
+        let squares = values.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>() / values.len() as f64;
+        assert!((squares * 256.0 - 1.0).abs() < 0.2, "{arch}: {squares}");
     }
 }
 
@@ -108,6 +133,13 @@ fn sizes_have_about_as_many_parameters_as_their_names_say() {
         ("qwen35", "27b", 26.9e9),
         ("qwen3", "0.6b", 0.6e9),
         ("qwen3", "32b", 32.8e9),
+        ("qwen35moe", "35b-a3b", 34.66e9),
+        ("qwen35moe", "122b-a10b", 122.1e9),
+        ("qwen3next", "80b-a3b", 79.7e9),
+        ("qwen3moe", "30b-a3b", 30.5e9),
+        ("qwen3moe", "235b-a22b", 235.1e9),
+        ("qwen2", "0.5b", 0.494e9),
+        ("qwen2", "7b", 7.62e9),
         ("llama", "135m", 0.135e9),
         ("llama", "8b", 8.03e9),
     ];
@@ -159,6 +191,14 @@ fn impossible_specifications_are_refused() {
     assert_eq!(error.to_string(), "no llama size is called \"70b\"; there are tiny, 135m, 1b, 8b");
     assert!(matches!(Weights::from_name("IQ2_XS"), Err(SynthError::Weights { .. })));
     let whole = SynthSpec::named("qwen35", "tiny", "F32").unwrap();
+    let experts = |spec: &mut SynthSpec, count, used| {
+        spec.shape.experts = Some(Experts { count, used, inner: 8, shared: 0 });
+    };
+    for (count, used) in [(0, 0), (8, 0), (8, 9), (5000, 8)] {
+        let mut spec = whole;
+        experts(&mut spec, count, used);
+        assert!(matches!(spec.head(), Err(SynthError::Shape { .. })), "{used} of {count}");
+    }
     let faults: [fn(&mut SynthSpec); 7] = [
         |spec| spec.shape.embedding = 0,
         |spec| spec.shape.feed_forward = u32::MAX,

@@ -12,8 +12,6 @@ use weft_core::contract::draw::{self, Case, Source, Wish};
 use weft_core::contract::{Contract, Tolerance};
 use weft_tests::Random;
 
-/// Cases of each variant, at least.
-const CASES: usize = 200;
 /// Drafts before a variant's cases must show everything.
 const ATTEMPTS: u64 = 6000;
 /// Elements of an operand, at most.
@@ -68,20 +66,22 @@ impl Subject {
     fn check_offer(&self, backend: &str, offer: &Offer) -> usize {
         let mut missing = coverage::required(offer.contract, self);
         let machines = machines::running(backend, offer);
+        let effort = machines::effort(backend);
         let mut forms = Forms::of(backend);
         let mut cases = 0;
         for attempt in 0..ATTEMPTS {
-            if missing.is_empty() && cases >= CASES {
+            if missing.is_empty() && cases >= effort.cases {
                 break;
             }
             let name = format!("{} {}", self.kernel, offer.variant);
             let mut random = Random::named(&name, seed().wrapping_add(attempt << 32));
             let mut wish = coverage::wish(offer.contract, &missing, &mut random);
             forms.lean(&mut wish, &mut random);
-            let Some(case) = draw_case(self, offer.contract, &wish, MOST, &mut random) else { continue };
+            let most = effort.elements.max(self.elements);
+            let Some(case) = draw_case(self, offer.contract, &wish, most, &mut random) else { continue };
             let shown = coverage::shown(&case);
             let adds = !missing.is_disjoint(&shown);
-            if !adds && (cases >= CASES || !forms.knows(&case)) {
+            if !adds && (cases >= effort.cases || !forms.knows(&case)) {
                 continue;
             }
             forms.add(&case);

@@ -31,9 +31,10 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// None yet; on the CPU no form is ever new.
+    /// None yet; only shaders are compiled for a form.
     pub fn of(backend: &str) -> Self {
-        Forms { known: Vec::new(), free: backend == "cpu" || std::env::var_os("WEFT_EVERY_FORM").is_some() }
+        let free = !backend.starts_with("wgpu") || std::env::var_os("WEFT_EVERY_FORM").is_some();
+        Forms { known: Vec::new(), free }
     }
 
     /// Lets a wish ask for a known form where it asks for nothing itself.

@@ -40,6 +40,7 @@ pub static SUBJECT: Subject = Subject {
         Refusal::Stride("state_out", 2),
         Refusal::Stride("state_out", 3),
     ],
+    elements: 1 << 16,
     ..Subject::new("gdn_core")
 };
 

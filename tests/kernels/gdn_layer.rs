@@ -30,6 +30,7 @@ pub static SUBJECT: Subject = Subject {
         ])
     },
     unequal: &["history"],
+    elements: 1 << 16,
     ..Subject::new("gdn_layer")
 };
 

@@ -37,10 +37,13 @@ pub fn graph(case: &Case) -> Option<Graph> {
         "add_rms_norm" => parts.add_rms_norm(&mut import),
         "gated_attention" => parts.gated_attention(&mut import),
         "gated_norm" => parts.gated_norm(&mut import),
+        "expert_sum" => parts.expert_sum(&mut import),
+        "mul_mat_id_swiglu" => parts.mul_mat_id_swiglu(&mut import),
         "mul_mat_swiglu" => parts.mul_mat_swiglu(&mut import),
         "mul_mats" => parts.mul_mats(&mut import),
         "norm_rope" => parts.norm_rope(&mut import),
         "norm_rope_rows" => parts.norm_rope_rows(&mut import),
+        "router" => parts.router(&mut import),
         "rms_norm" if value("weight").is_some() => parts.weighted(&mut import),
         "gdn_core" => parts.gdn_core(&mut import),
         "gdn_layer" => parts.gdn_layer(&mut import),
@@ -253,6 +256,52 @@ impl Parts<'_> {
             let opened = import.unary(UnaryKind::Sigmoid, gate);
             import.op_at(Op::Binary { kind: BinaryKind::Mul }, &[opened, up], out);
         }
+        Some(())
+    }
+
+    fn mul_mat_id_swiglu(&self, import: &mut Import) -> Option<()> {
+        let (x, ids) = (self.port("x")?, self.port("ids")?);
+        let gate = import.op(Op::MulMatId, &[self.port("gate")?, x, ids]);
+        let up = import.op(Op::MulMatId, &[self.port("up")?, x, ids]);
+        import.op_at(Op::Swiglu, &[gate, up], self.port("out")?);
+        Some(())
+    }
+
+    fn router(&self, import: &mut Import) -> Option<()> {
+        let (logits, ids) = (self.port("logits")?, self.port("ids")?);
+        let ([experts, tokens, ..], chosen) = (logits.shape(), ids.shape()[0]);
+        let shares = import.op(Op::Softmax { scale: self.float("scale") }, &[logits]);
+        import.op_at(Op::TopK { k: self.integer("k") }, &[shares], ids);
+        let table = import.reshape(shares, &[1, experts, tokens]);
+        let shares = import.op(Op::GetRows, &[table, ids]);
+        let shares = import.reshape(shares, &[chosen, tokens]);
+        let sum = import.op(Op::SumRows, &[shares]);
+        let least = import.op(Op::Clamp { min: self.float("least"), max: f32::INFINITY }, &[sum]);
+        let weights = self.port("weights")?;
+        import.op_at(Op::Binary { kind: BinaryKind::Div }, &[shares, least], weights);
+        Some(())
+    }
+
+    fn expert_sum(&self, import: &mut Import) -> Option<()> {
+        let (x, weights, out) = (self.port("x")?, self.port("weights")?, self.port("out")?);
+        // Rules name what has one row only without it.
+        let lift = |value: Value| {
+            let Layout { shape: [a, b, ..], strides: [p, q, ..], dtype, offset } = value.layout;
+            let (shape, strides) = ([1, a, b, 1], [4, p, q, q * b]);
+            Value { layout: Layout { dtype, shape, strides, offset }, ..value }
+        };
+        let lifted = import.alias(weights, lift(weights).layout);
+        let weighted = import.mul(x, lifted);
+        let across = import.permute(weighted, [1, 0, 2, 3]);
+        let Some(shared) = self.port("extra") else {
+            import.op_at(Op::SumRows, &[across], lift(out));
+            return Some(());
+        };
+        let sum = import.op(Op::SumRows, &[across]);
+        let routed = import.reshape(sum, &out.shape());
+        let gate = import.unary(UnaryKind::Sigmoid, self.port("gate")?);
+        let gated = import.mul(shared, gate);
+        import.op_at(Op::Binary { kind: BinaryKind::Add }, &[routed, gated], out);
         Some(())
     }
 

@@ -24,7 +24,10 @@ fn bench(subject: &Subject, offer: &'static Offer, port: &'static str) -> Bench 
     for seed in 0..2000 {
         let mut random = Random::named(subject.kernel, seed << 32 | 3);
         let wish = Wish { bound: vec![(port, true)], tokens: Some(3), ..Wish::default() };
-        let Some(case) = draw_case(subject, offer.contract, &wish, MOST, &mut random) else { continue };
+        let Some(case) = draw_case(subject, offer.contract, &wish, MOST.max(subject.elements), &mut random)
+        else {
+            continue;
+        };
         let empty = case.operands.iter().flatten().any(|layout| layout.is_empty());
         if case.layout(port).is_some() && crate::subject::is_distinct(&case, port) && !empty {
             return Bench::new(subject, case, &mut random).expect("sane data");

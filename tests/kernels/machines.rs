@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use weft_core::backend::{Backend, Offer};
 use weft_cpu::simd::{Level, Simd};
-use weft_tests::devices;
+use weft_tests::{devices, hip};
 
 /// A backend with a name for reports.
 pub struct Machine {
@@ -19,7 +19,8 @@ pub fn all() -> &'static [Machine] {
     static ALL: OnceLock<Vec<Machine>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = Vec::new();
-        for level in Level::ALL.into_iter().filter(|level| Simd::at_most(*level).level() == *level) {
+        let levels = Level::ALL.into_iter().filter(|level| Simd::at_most(*level).level() == *level);
+        for level in levels.filter(|_| devices::admits("cpu")) {
             for threads in [1, 2] {
                 all.push(Machine {
                     name: format!("cpu {level:?}, {threads} thread(s)"),
@@ -28,7 +29,9 @@ pub fn all() -> &'static [Machine] {
                 });
             }
         }
-        for backend in devices::found().into_iter().filter(|backend| backend.name() != "cpu") {
+        let stand_ins = hip::stand_ins().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>);
+        let gpus = devices::found().into_iter().filter(|backend| backend.name() != "cpu");
+        for backend in gpus.chain(stand_ins) {
             let name = backend.name().to_owned();
             all.push(Machine { family: name.clone(), name, backend });
         }
@@ -52,4 +55,19 @@ pub fn running(backend: &str, offer: &Offer) -> Vec<&'static Machine> {
         machines.truncate(2);
     }
     machines
+}
+
+/// How much of a contract is drawn: cases of a variant at least, and elements of an operand at most.
+pub struct Effort {
+    pub cases: usize,
+    pub elements: u64,
+}
+
+/// The effort for a backend. Stand-ins for a GPU interpret each instruction or switch fibers for each lane.
+pub fn effort(backend: &str) -> Effort {
+    match backend {
+        "hip:emulator" => Effort { cases: 40, elements: 1 << 12 },
+        "hip:fibers" => Effort { cases: 60, elements: 1 << 13 },
+        _ => Effort { cases: 200, elements: 1 << 16 },
+    }
 }

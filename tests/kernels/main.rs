@@ -1,6 +1,7 @@
 //! Every kernel, in every variant that a backend offers, against its reference: layouts drawn from the contract, and one
 //! step outside it.
 
+mod beside;
 mod check;
 mod coverage;
 mod data;
@@ -26,6 +27,7 @@ mod conv_history;
 mod copy;
 mod cumsum;
 mod diag;
+mod expert_sum;
 mod fill;
 mod flash_attention;
 mod gated_attention;
@@ -37,6 +39,7 @@ mod get_rows;
 mod l2_norm;
 mod mul_mat;
 mod mul_mat_id;
+mod mul_mat_id_swiglu;
 mod mul_mat_swiglu;
 mod mul_mats;
 mod norm_rope;
@@ -44,6 +47,7 @@ mod norm_rope_rows;
 mod repeat;
 mod rms_norm;
 mod rope;
+mod router;
 mod sample;
 mod scale;
 mod set_rows;
@@ -70,6 +74,7 @@ static SUBJECTS: &[&Subject] = &[
     &copy::SUBJECT,
     &cumsum::SUBJECT,
     &diag::SUBJECT,
+    &expert_sum::SUBJECT,
     &fill::SUBJECT,
     &flash_attention::SUBJECT,
     &gated_attention::SUBJECT,
@@ -81,6 +86,7 @@ static SUBJECTS: &[&Subject] = &[
     &l2_norm::SUBJECT,
     &mul_mat::SUBJECT,
     &mul_mat_id::SUBJECT,
+    &mul_mat_id_swiglu::SUBJECT,
     &mul_mat_swiglu::SUBJECT,
     &mul_mats::SUBJECT,
     &norm_rope::SUBJECT,
@@ -88,6 +94,7 @@ static SUBJECTS: &[&Subject] = &[
     &repeat::SUBJECT,
     &rms_norm::SUBJECT,
     &rope::SUBJECT,
+    &router::SUBJECT,
     &sample::SUBJECT,
     &scale::SUBJECT,
     &set_rows::SUBJECT,

@@ -13,6 +13,7 @@ use weft_core::backend::Offer;
 use weft_core::contract::draw::{self, Case, StrideClass, Wish};
 use weft_core::contract::{Contract, Port};
 use weft_core::driver::{Attempt, Options, State, Why};
+use weft_core::plan::Dispatch;
 use weft_tests::Random;
 use weft_tests::run::{self, Data};
 
@@ -55,7 +56,9 @@ impl Subject {
                 None => (all[random.below(all.len() as u64) as usize].contract, Wish::default()),
             };
             wish.alias = if random.below(2) == 0 { base.may_alias.first().copied() } else { None };
-            let Some(case) = draw_case(self, contract, &wish, MOST, &mut random) else { continue };
+            let Some(case) = draw_case(self, contract, &wish, MOST.max(self.elements), &mut random) else {
+                continue;
+            };
             for case in around(&case, base) {
                 let (refusals, chosen) = verdicts(&all, &case);
                 if chosen.is_none() && !in_parts {
@@ -135,7 +138,15 @@ impl Subject {
             // A storage that no tensor touches is not brought to the device.
             .map(|(after, before)| if after.is_empty() { before.clone() } else { after })
             .collect();
-        if let Err(why) = bench.compare(&after, chosen.map_or(base, |offer| offer.contract).tolerance) {
+        let offers = machine.backend.offers();
+        let own =
+            |d: &Dispatch| offers.iter().find(|o| (o.contract.kernel, o.variant) == (d.kernel, d.variant));
+        let tolerances = plan.dispatches.iter().filter_map(own).map(|offer| offer.contract.tolerance);
+        // Parts may be less exact than the whole would be.
+        let loosest =
+            tolerances.fold(base.tolerance, |most, own| if own.max_abs > most.max_abs { own } else { most });
+        let tolerance = chosen.map_or(loosest, |offer| offer.contract.tolerance);
+        if let Err(why) = bench.compare(&after, tolerance) {
             panic!("{why}\n{}", shown());
         }
         true

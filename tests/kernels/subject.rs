@@ -28,6 +28,8 @@ pub struct Subject {
     pub float_words: &'static [(&'static str, u64)],
     /// Whether rounding cannot decide what the result is; else other values are drawn. Operands are by port, packed.
     pub decisive: fn(&[Vec<u8>]) -> bool,
+    /// Elements of an operand that cases must be allowed, however slow the machine: a state of wide heads is large.
+    pub elements: u64,
     /// Refusals of variants that no graph shows: another port is always refused before.
     pub shadowed: &'static [Refusal],
 }
@@ -44,6 +46,7 @@ impl Subject {
             unequal: &[],
             float_words: &[],
             decisive: |_| true,
+            elements: 0,
             shadowed: &[],
         }
     }

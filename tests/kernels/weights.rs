@@ -3,14 +3,14 @@
 
 use crate::data::Bench;
 use crate::subject::Subject;
-use crate::{dispatch, mul_mat, mul_mat_id};
+use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_swiglu, mul_mats};
 use std::sync::Arc;
 use weft_core::backend::{Backend, Offer};
 use weft_core::contract::draw::{Case, Draft};
-use weft_core::contract::{ANY_WEIGHT, Constants};
+use weft_core::contract::{ANY_WEIGHT, Constant, Constants};
 use weft_core::graph::{DType, Layout};
-use weft_tests::{Random, devices};
-use weft_wgpu::{Bounds, Options, Wgpu};
+use weft_tests::{Random, devices, hip};
+use weft_wgpu::{Bounds, Options};
 
 /// Packed operands of a product: values of a row, rows, tokens; experts and experts chosen, which are 1 without a choice.
 #[derive(Clone, Copy, Debug)]
@@ -26,45 +26,63 @@ fn case(offer: &Offer, dtype: DType, sizes: &Sizes) -> Case {
     let contract = offer.contract;
     let Sizes { inner, outer, tokens, experts, chosen } = *sizes;
     let layout = |name: &str| {
+        // Weights beside each other have rows of one length, but not one number of them.
+        let more = |name: &str| outer + 3 * u64::from(name.as_bytes().last().map_or(0, |n| n % 4));
         let (dtype, shape) = match (name, contract.kernel) {
             ("weight", _) => (dtype, [inner, outer, experts, 1]),
+            ("gate" | "up", _) => (dtype, [inner, outer, 1, 1]),
+            ("w0" | "w2", _) => (dtype, [inner, more(name), 1, 1]),
+            ("w1" | "w3", _) => (DType::F16, [inner, more(name), 1, 1]),
             ("ids", _) => (DType::I32, [chosen, tokens, 1, 1]),
-            ("x", "mul_mat") => (DType::F32, [inner, tokens, 1, 1]),
-            ("x", _) => (DType::F32, [inner, if tokens % 2 == 0 { chosen } else { 1 }, tokens, 1]),
-            (_, "mul_mat") => (DType::F32, [outer, tokens, 1, 1]),
-            _ => (DType::F32, [outer, chosen, tokens, 1]),
+            ("x", "mul_mat_id") => (DType::F32, [inner, if tokens % 2 == 0 { chosen } else { 1 }, tokens, 1]),
+            ("x", _) => (DType::F32, [inner, tokens, 1, 1]),
+            (_, "mul_mat_id") => (DType::F32, [outer, chosen, tokens, 1]),
+            (_, "mul_mats") => (DType::F32, [more(name), tokens, 1, 1]),
+            _ => (DType::F32, [outer, tokens, 1, 1]),
         };
         Layout::packed(dtype, shape).expect("whole blocks")
     };
     let operands: Vec<Option<Layout>> = contract.ports.iter().map(|port| Some(layout(port.name))).collect();
+    let attributes: Vec<(&'static str, Constant)> =
+        contract.attributes.iter().map(|attribute| (attribute.name(), Constant::Integer(0))).collect();
+    let constants =
+        attributes.iter().fold(Constants::new(), |constants, (name, _)| constants.integer(name, 0));
     let draft = Draft {
         contract,
         bound: vec![true; operands.len()],
         dtypes: operands.iter().flatten().map(|layout| layout.dtype).collect(),
-        constants: Vec::new(),
+        constants: attributes.clone(),
         names: Vec::new(),
         open: operands.iter().flatten().map(|layout| layout.shape).collect(),
     };
-    Case { draft, homes: (0..operands.len()).collect(), operands, constants: Constants::new() }
+    Case { draft, homes: (0..operands.len()).collect(), operands, constants }
 }
 
-/// Runs an offer with its weight imported; `None` if it does not admit the operands.
-fn run(gpu: &Wgpu, offer: &Offer, subject: &Subject, dtype: DType, sizes: &Sizes) -> Option<Vec<u8>> {
+/// Runs an offer with its weights imported; `None` if it does not admit the operands.
+fn run(gpu: &dyn Backend, offer: &Offer, subject: &Subject, dtype: DType, sizes: &Sizes) -> Option<Vec<u8>> {
     let case = case(offer, dtype, sizes);
     offer.contract.check(&case.operands, &case.constants).ok()?;
     let place = format!("{} {} of {dtype}, {sizes:?} on {}", subject.kernel, offer.variant, gpu.name());
     // The same rows and columns for every number of tokens.
     let mut random = Random::named(subject.kernel, 7);
     let bench = Bench::new(subject, case, &mut random).expect("sane data");
-    let weight = offer.contract.port("weight").expect("a weight");
-    let after = dispatch::run_with_weights(gpu, offer, &bench.case, &bench.storages, &[weight]);
+    let ports = offer.contract.ports.iter().enumerate();
+    let weights: Vec<usize> = ports.filter(|(_, port)| port.dtypes.len() > 3).map(|(at, _)| at).collect();
+    let after = dispatch::run_with_weights(gpu, offer, &bench.case, &bench.storages, &weights);
     let mut after = after.unwrap_or_else(|error| panic!("{place}: {error}"));
     assert_eq!(bench.compare(&after, offer.contract.tolerance), Ok(()), "{place}");
     after.pop()
 }
 
+/// GPUs of every kind.
+fn all_gpus() -> Vec<Arc<dyn Backend>> {
+    let wgpu = devices::all_gpus().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>);
+    let hip = hip::real().iter().chain(hip::stand_ins()).map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>);
+    wgpu.chain(hip).filter(|gpu| devices::admits(gpu.name())).collect()
+}
+
 /// Every offer of a kernel with weights of every type.
-fn check(subject: &Subject, gpus: &[Arc<Wgpu>], sizes: &[Sizes]) {
+fn check(subject: &Subject, gpus: &[Arc<dyn Backend>], sizes: &[Sizes]) {
     for gpu in gpus {
         for offer in gpu.offers().iter().filter(|offer| offer.contract.kernel == subject.kernel) {
             let (start, mut runs) = (std::time::Instant::now(), 0);
@@ -75,8 +93,8 @@ fn check(subject: &Subject, gpus: &[Arc<Wgpu>], sizes: &[Sizes]) {
                         continue;
                     }
                     let inner = sizes.inner.next_multiple_of(dtype.block_values());
-                    runs +=
-                        usize::from(run(gpu, offer, subject, *dtype, &Sizes { inner, ..*sizes }).is_some());
+                    let sizes = Sizes { inner, ..*sizes };
+                    runs += usize::from(run(&**gpu, offer, subject, *dtype, &sizes).is_some());
                 }
             }
             println!(
@@ -102,19 +120,34 @@ const PRODUCTS: &[Sizes] = &[
     product(512, 5, 1),
     product(2048, 3, 2),
     product(288, 70, 9),
+    product(320, 70, 66),
+    // Longer than what is rounded at a time.
+    product(8480, 3, 1),
+    product(8480, 2, 7),
     product(256, 4099, 3),
     product(256, 8195, 1),
 ];
-const CHOICES: &[Sizes] = &[choice(512, 5, 1, 7, 4), choice(256, 67, 9, 5, 3), choice(256, 67, 40, 3, 2)];
+const CHOICES: &[Sizes] = &[
+    choice(512, 5, 1, 7, 4),
+    choice(256, 67, 9, 5, 3),
+    choice(256, 67, 40, 3, 2),
+    choice(256, 67, 70, 1, 1),
+];
+
+const JOINED: &[Sizes] = &[product(512, 20, 1), product(2048, 9, 3), product(320, 33, 8)];
 
 #[test]
 fn imported_weights_give_the_products_of_their_reference() {
-    check(&mul_mat::SUBJECT, devices::all_gpus(), PRODUCTS);
-    check(&mul_mat_id::SUBJECT, devices::all_gpus(), CHOICES);
+    let gpus = all_gpus();
+    check(&mul_mat::SUBJECT, &gpus, PRODUCTS);
+    check(&mul_mat_id::SUBJECT, &gpus, CHOICES);
+    check(&mul_mats::SUBJECT, &gpus, JOINED);
+    check(&mul_mat_swiglu::SUBJECT, &gpus, JOINED);
 }
 
-fn bounded(bounds: Bounds) -> Vec<Arc<Wgpu>> {
-    devices::gpus(&Options { bounds, ..devices::options() })
+fn bounded(bounds: Bounds) -> Vec<Arc<dyn Backend>> {
+    let gpus = devices::gpus(&Options { bounds, ..devices::options() });
+    gpus.into_iter().map(|gpu| gpu as Arc<dyn Backend>).collect()
 }
 
 #[test]
@@ -138,17 +171,17 @@ fn weights_larger_than_a_binding_are_taken_in_parts() {
 
 #[test]
 fn several_columns_are_bit_for_bit_what_they_are_alone() {
-    for gpu in devices::all_gpus() {
-        for offer in
-            gpu.offers().iter().filter(|offer| offer.contract.kernel == "mul_mat" && offer.variant == "vec")
-        {
+    for gpu in all_gpus() {
+        let few =
+            |offer: &&Offer| offer.contract.kernel == "mul_mat" && ["vec", "q8"].contains(&offer.variant);
+        for offer in gpu.offers().iter().filter(few) {
             for dtype in [DType::Q4_K, DType::Q8_0, DType::F16] {
                 let subject = &mul_mat::SUBJECT;
-                let columns =
-                    |tokens| run(gpu, offer, subject, dtype, &product(1024, 20, tokens)).expect("a product");
-                let all = columns(8);
+                let columns = |tokens| run(&*gpu, offer, subject, dtype, &product(9216, 20, tokens));
+                // Not every variant takes every type.
+                let Some(all) = columns(8) else { continue };
                 for tokens in [1, 2, 3, 5] {
-                    let few = columns(tokens);
+                    let few = columns(tokens).expect("a product");
                     assert!(
                         all.starts_with(&few[..few.len().min(20 * 4 * tokens as usize)]),
                         "{dtype}, {tokens}"

@@ -63,8 +63,16 @@ fn every_hybrid_model_is_covered_under_every_option() {
 }
 
 #[test]
+fn every_mixture_is_covered_under_every_option() {
+    models("qwen35moe");
+    models("qwen3next");
+    models("qwen3moe");
+}
+
+#[test]
 fn every_dense_model_is_covered_under_every_option() {
     models("qwen3");
+    models("qwen2");
     models("llama");
 }
 

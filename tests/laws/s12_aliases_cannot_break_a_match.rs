@@ -47,7 +47,7 @@ fn fixtures_plan_alike_with_and_without_their_views() {
 
 #[test]
 fn models_plan_alike_with_and_without_their_views() {
-    for (arch, size) in [("qwen35", "0.8b"), ("qwen3", "0.6b"), ("llama", "135m")] {
+    for (arch, size) in [("qwen35", "0.8b"), ("qwen35moe", "tiny"), ("qwen3", "0.6b"), ("llama", "135m")] {
         for tokens in [1, 64] {
             same_plan(&graph(&described(arch, size), &ubatch(tokens)), &format!("{arch} {size} T {tokens}"));
         }

@@ -1,18 +1,84 @@
-//! The small hybrid model in f32 against an independent implementation.
+//! The small hybrid models in f32 against an independent implementation.
 
-use crate::{bound, exact, fast, largest, models, of};
-use weft_tests::fixtures::path;
+use crate::{argmax, bound, exact, fast, largest, models, of};
+use std::sync::Arc;
+use weft::Model;
+use weft_tests::fixtures::{outside, path};
 use weft_tests::refs::References;
+
+/// Width of a row of logits.
+const VOCABULARY: usize = 512;
+
+/// A model on every device, and what it should give.
+struct Case {
+    name: &'static str,
+    references: References,
+    models: Vec<Arc<Model>>,
+}
+
+/// The committed models, and those of the folder in `WEFT_FIXTURES`.
+fn cases() -> Vec<Case> {
+    let committed = ["qwen35", "qwen35moe"].map(|name| {
+        let file = |kind| path(&format!("models/{name}{kind}.zst"));
+        (name, file("-f32.gguf"), file(".refs.safetensors"))
+    });
+    let mut all = committed.to_vec();
+    let file = |kind| outside(&format!("models/qwen3next{kind}"));
+    match (file("-f32.gguf"), file(".refs.safetensors")) {
+        (Some(model), Some(references)) => all.push(("qwen3next", model, references)),
+        _ => eprintln!("left out: qwen3next: set WEFT_FIXTURES to the folder that holds models/"),
+    }
+    let open = |(name, model, references): (_, std::path::PathBuf, std::path::PathBuf)| Case {
+        name,
+        references: References::read(&references),
+        models: models(&model),
+    };
+    all.into_iter().map(open).collect()
+}
+
+impl Case {
+    /// Rows `from..` of a reference against what a model gave, `width` values a row. A row that is off, but whose experts
+    /// stand so near to each other that an error within the bound may choose others, is left out and counted.
+    fn check(&self, model: &Model, what: &str, got: &[f32], from: usize, width: usize) {
+        let (want, bound, gaps) = (self.references.floats(what), bound(model), self.gaps());
+        assert_eq!(got.len(), want.len());
+        let offs = got.chunks(width).zip(want.chunks(width)).map(|(got, want)| largest(got, want));
+        let (mut most, mut left) = (0.0f32, 0);
+        for (row, off) in offs.enumerate() {
+            if off > bound && gaps.get(from + row).is_some_and(|gap| *gap <= bound) {
+                left += 1;
+            } else {
+                most = if off.is_nan() { f32::NAN } else { most.max(off) };
+            }
+            assert!(!most.is_nan(), "{what}, row {row}");
+        }
+        let (name, device, rows) = (self.name, model.backends()[0].name(), got.len() / width);
+        eprintln!("{name} on {device}, {what}: {most:e} over {rows} rows, {left} left out");
+        assert!(most <= bound && left * 20 <= rows, "{name} on {device}, {what}: {most}, {left} left out");
+    }
+
+    /// By position, the smallest gap of any layer between the last expert chosen and the first one not.
+    fn gaps(&self) -> Vec<f32> {
+        let Some(all) = self.references.maybe_floats("router_gap") else { return Vec::new() };
+        let positions = self.references.ids("ids").len();
+        (0..positions)
+            .map(|at| all[at..].iter().step_by(positions).copied().fold(f32::MAX, f32::min))
+            .collect()
+    }
+}
 
 #[test]
 fn prefill_agrees_however_it_is_cut() {
-    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
-    let (ids, want) = (references.ids("ids"), references.floats("logits"));
-    for model in models(&path("models/qwen35-f32.gguf.zst")) {
-        for ubatch in [160, 1, 7, 64, 100] {
-            let got = exact(&model, ubatch).evaluate(&ids, false).unwrap();
-            let off = largest(&got.logits, &want);
-            assert!(off <= bound(&model), "ubatch {ubatch}: {off}");
+    for case in cases() {
+        let ids = case.references.ids("ids");
+        for model in &case.models {
+            // Software GPUs are slow; single tokens have a test of their own.
+            let on_cpu = model.backends()[0].name() == "cpu";
+            let cuts: &[u64] = if on_cpu { &[160, 1, 7, 64, 100] } else { &[160, 7, 64] };
+            for &ubatch in cuts {
+                let got = exact(model, ubatch).evaluate(&ids, false).unwrap();
+                case.check(model, "logits", &got.logits, 0, VOCABULARY);
+            }
         }
     }
 }
@@ -41,28 +107,28 @@ fn fast_arithmetic_stays_near() {
 
 #[test]
 fn decoding_one_by_one_agrees() {
-    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
-    let (ids, want) = (references.ids("ids"), references.floats("dec_logits"));
-    for model in models(&path("models/qwen35-f32.gguf.zst")) {
-        let mut session = exact(&model, 512);
-        session.prefill(&ids[..100]).unwrap();
-        for (id, want) in ids[100..].iter().zip(want.chunks(512)) {
-            let off = largest(session.decode(*id).unwrap(), want);
-            assert!(off <= bound(&model), "{off}");
+    for case in cases() {
+        let ids = case.references.ids("ids");
+        for model in &case.models {
+            let mut session = exact(model, 512);
+            session.prefill(&ids[..100]).unwrap();
+            let got: Vec<f32> =
+                ids[100..].iter().flat_map(|id| session.decode(*id).unwrap().to_vec()).collect();
+            case.check(model, "dec_logits", &got, 100, VOCABULARY);
         }
     }
 }
 
 #[test]
 fn the_residual_after_each_block_agrees() {
-    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
-    let ids = references.ids("ids");
-    for model in models(&path("models/qwen35-f32.gguf.zst")) {
-        for ubatch in [160, 64] {
-            let got = exact(&model, ubatch).evaluate(&ids, true).unwrap();
-            for (layer, rows) in got.hidden.iter().enumerate() {
-                let off = largest(rows, &references.floats(&format!("hidden_{layer}")));
-                assert!(off <= bound(&model), "layer {layer}, ubatch {ubatch}: {off}");
+    for case in cases() {
+        let ids = case.references.ids("ids");
+        for model in &case.models {
+            for ubatch in [160, 64] {
+                let got = exact(model, ubatch).evaluate(&ids, true).unwrap();
+                for (layer, rows) in got.hidden.iter().enumerate() {
+                    case.check(model, &format!("hidden_{layer}"), rows, 0, rows.len() / ids.len());
+                }
             }
         }
     }
@@ -70,18 +136,19 @@ fn the_residual_after_each_block_agrees() {
 
 #[test]
 fn greedy_ids_are_those_of_the_reference() {
-    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
-    let (ids, want) = (references.ids("ids"), references.ids("greedy_ids"));
-    for model in models(&path("models/qwen35-f32.gguf.zst")) {
-        let mut session = exact(&model, 512);
-        session.prefill(&ids[..8]).unwrap();
-        let got: Vec<u32> = (0..want.len())
-            .map(|_| {
-                let id = crate::argmax(session.logits()) as u32;
-                session.decode(id).unwrap();
-                id
-            })
-            .collect();
-        assert_eq!(got, want);
+    for case in cases() {
+        let (ids, want) = (case.references.ids("ids"), case.references.ids("greedy_ids"));
+        for model in &case.models {
+            let mut session = exact(model, 512);
+            session.prefill(&ids[..8]).unwrap();
+            let got: Vec<u32> = (0..want.len())
+                .map(|_| {
+                    let id = argmax(session.logits()) as u32;
+                    session.decode(id).unwrap();
+                    id
+                })
+                .collect();
+            assert_eq!(got, want, "{} on {}", case.name, model.backends()[0].name());
+        }
     }
 }

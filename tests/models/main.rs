@@ -2,6 +2,7 @@
 
 mod greedy;
 mod hybrid;
+mod mixture;
 mod outside;
 mod quantised;
 

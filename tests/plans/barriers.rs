@@ -56,7 +56,8 @@ fn phases_keep_dependent_dispatches_apart() {
         for seed in 0..100 {
             check(&program(seed, 60).plan(&device, &options).unwrap(), &format!("program {seed}"));
         }
-        for (arch, size) in [("qwen35", "27b"), ("qwen3", "0.6b"), ("llama", "1b")] {
+        for (arch, size) in [("qwen35", "27b"), ("qwen35moe", "35b-a3b"), ("qwen3", "0.6b"), ("llama", "1b")]
+        {
             let graph = graph(&described(arch, size), &ubatch(64));
             check(&plan_for(&graph, &device, &options).unwrap(), &format!("{arch} {size}"));
         }

@@ -13,7 +13,7 @@ fn hash(graph: &Arc<Graph>, options: &Options) -> u64 {
 
 #[test]
 fn planning_twice_gives_the_same_hash() {
-    for (arch, size) in [("qwen35", "0.8b"), ("qwen3", "0.6b"), ("llama", "135m")] {
+    for (arch, size) in [("qwen35", "0.8b"), ("qwen35moe", "35b-a3b"), ("qwen3", "0.6b"), ("llama", "135m")] {
         let (first, second) = (described(arch, size), described(arch, size));
         for tokens in [1, 64] {
             let batch = ubatch(tokens);

@@ -8,9 +8,14 @@ use weft_tests::devices;
 use weft_tests::graphs::models::{described, graph, ubatch};
 use weft_tests::graphs::plan_for;
 
-/// A decode step.
+/// A decode step of a dense hybrid.
 fn decode(size: &str, device: Arc<dyn Backend>) -> Plan {
-    plan_for(&graph(&described("qwen35", size), &ubatch(1)), &[device], &Options::default()).unwrap()
+    decode_of("qwen35", size, device)
+}
+
+/// A decode step.
+fn decode_of(arch: &str, size: &str, device: Arc<dyn Backend>) -> Plan {
+    plan_for(&graph(&described(arch, size), &ubatch(1)), &[device], &Options::default()).unwrap()
 }
 
 /// Launches as devices count them: attention is split over cells and joined; a delta net is its convolution, its state and
@@ -39,6 +44,23 @@ fn a_token_of_a_hybrid_of_32_layers_takes_at_most_350_launches() {
     assert_eq!(of("single"), 2 * layers + attentions + 2);
     assert_eq!(launches(&plan), 9 * nets + 11 * attentions + 3);
     assert!(launches(&plan) <= 350, "{}", launches(&plan));
+}
+
+#[test]
+fn a_token_of_the_mixture_of_40_layers_takes_at_most_600_launches() {
+    let plan = decode_of("qwen35moe", "35b-a3b", devices::complete());
+    let of = |rule: &str| plan.dispatches.iter().filter(|d| d.rule == rule).count();
+    let (nets, attentions) = (30, 10);
+    let layers = nets + attentions;
+    assert_eq!((of("gdn_layer"), of("gated_attention")), (nets, attentions));
+    assert_eq!((of("router"), of("mul_mat_id_swiglu"), of("expert_sum_shared")), (layers, layers, layers));
+    // The router's logits share a launch with the gate of the shared expert.
+    assert_eq!((of("mul_mats"), of("mul_mat_swiglu")), (2 * layers, layers));
+    // Of each layer its output projection, those of its experts and of the shared one, of attention the values' way into
+    // the cache; the embedding and the head.
+    assert_eq!(of("single"), 3 * layers + attentions + 2);
+    assert_eq!(launches(&plan), 14 * nets + 16 * attentions + 3);
+    assert!(launches(&plan) <= 600, "{}", launches(&plan));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn weights_and_inputs_are_never_written() {
 
 #[test]
 fn activations_share_an_arena_far_smaller_than_their_sum() {
-    for (arch, size) in [("qwen35", "27b"), ("llama", "1b")] {
+    for (arch, size) in [("qwen35", "27b"), ("qwen35moe", "35b-a3b"), ("llama", "1b")] {
         let graph = graph(&described(arch, size), &ubatch(64));
         let plan = plan_for(&graph, &[devices::complete()], &Options::default()).unwrap();
         let sum: u64 = (0..graph.storages.len() as u32)

@@ -59,6 +59,16 @@ fn plans_of_the_largest_hybrid_are_as_recorded() {
 }
 
 #[test]
+fn plans_of_a_mixture_are_as_recorded() {
+    insta::assert_snapshot!(model("qwen35moe", "35b-a3b"));
+}
+
+#[test]
+fn plans_of_a_mixture_with_grouped_heads_are_as_recorded() {
+    insta::assert_snapshot!(model("qwen3next", "80b-a3b"));
+}
+
+#[test]
 fn plans_of_a_dense_model_with_normed_heads_are_as_recorded() {
     insta::assert_snapshot!(model("qwen3", "0.6b"));
 }
@@ -88,8 +98,13 @@ fn plans_of_the_delta_net_layer_are_as_recorded() {
 
 #[test]
 fn a_hybrid_model_is_one_dispatch_per_delta_net_and_one_split() {
-    for (size, layers) in [("0.8b", 24), ("27b", 64)] {
-        let graph = graph(&described("qwen35", size), &ubatch(1));
+    for (arch, size, layers) in [
+        ("qwen35", "0.8b", 24),
+        ("qwen35", "27b", 64),
+        ("qwen35moe", "35b-a3b", 40),
+        ("qwen3next", "80b-a3b", 48),
+    ] {
+        let graph = graph(&described(arch, size), &ubatch(1));
         let census = census(&graph, &Options::default());
         assert_eq!(census.rules["gdn_layer"], layers * 3 / 4, "{size}");
         assert_eq!((census.splits, census.off_device, census.revoked), (1, 0, 0), "{size}");

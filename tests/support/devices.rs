@@ -1,5 +1,6 @@
 //! Devices under test, and which of them must be there.
 
+use crate::hip;
 use std::sync::{Arc, Once, OnceLock};
 use weft_core::backend::Backend;
 use weft_cpu::simd::Level;
@@ -19,20 +20,57 @@ pub fn required() -> Vec<String> {
     names
 }
 
-/// Opens what is found. A required backend that is missing fails the test; others are named once as left out.
+/// The backends to which `WEFT_ONLY` limits a run, written as in `WEFT_REQUIRE`.
+fn only() -> Option<&'static [String]> {
+    static ONLY: OnceLock<Option<Vec<String>>> = OnceLock::new();
+    ONLY.get_or_init(|| {
+        let text = std::env::var("WEFT_ONLY").ok()?;
+        Some(text.split(',').map(|name| name.trim().to_owned()).collect())
+    })
+    .as_deref()
+}
+
+/// Whether a device of this name may take part.
+pub fn admits(device: &str) -> bool {
+    only().is_none_or(|names| names.iter().any(|name| named(device, name)))
+}
+
+/// Whether any device of a kind may take part.
+fn wanted(kind: &str) -> bool {
+    only().is_none_or(|names| names.iter().any(|name| named(name, kind)))
+}
+
+/// Whether a device has this name, or belongs to the kind of this name.
+fn named(device: &str, name: &str) -> bool {
+    device == name || device.starts_with(&format!("{name}:"))
+}
+
+/// Opens what is found. A required backend that is missing fails the test; others are named once as left out. Stand-ins
+/// for a HIP runtime are too slow for most tests: they count as being there, and have tests of their own.
 pub fn found() -> Vec<Arc<dyn Backend>> {
     static TOLD: Once = Once::new();
-    let mut all: Vec<Arc<dyn Backend>> = vec![cpu(&Options::default())];
-    all.extend(all_gpus().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>));
-    let is = |backend: &Arc<dyn Backend>, name: &str| {
-        backend.name() == name || backend.name().starts_with(&format!("{name}:"))
-    };
-    if let Some(name) = required().iter().find(|name| !all.iter().any(|backend| is(backend, name))) {
-        let there: Vec<&str> = all.iter().map(|backend| backend.name()).collect();
+    let mut all: Vec<Arc<dyn Backend>> = Vec::new();
+    if wanted("cpu") {
+        all.push(cpu(&Options::default()));
+    }
+    if wanted("wgpu") {
+        all.extend(all_gpus().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>));
+    }
+    if wanted("hip") {
+        all.extend(hip::real().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>));
+    }
+    all.retain(|backend| admits(backend.name()));
+    let counted = required().iter().any(|name| named(name, "hip"));
+    let stand_ins = if counted { hip::stand_ins() } else { &[] };
+    let there: Vec<&str> = all.iter().map(|b| b.name()).chain(stand_ins.iter().map(|b| b.name())).collect();
+    if let Some(name) = required().iter().find(|name| !there.iter().any(|device| named(device, name))) {
         panic!("backend `{name}` is required; there are {there:?}");
     }
     TOLD.call_once(|| {
-        let missing = KNOWN.iter().filter(|name| !all.iter().any(|backend| is(backend, name)));
+        let missing = KNOWN
+            .iter()
+            .filter(|name| wanted(name))
+            .filter(|name| !there.iter().any(|device| named(device, name)));
         missing.for_each(|name| eprintln!("left out: backend `{name}` is not on this machine"));
     });
     all

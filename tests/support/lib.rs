@@ -5,6 +5,7 @@ pub mod devices;
 pub mod faulty;
 pub mod fixtures;
 pub mod graphs;
+pub mod hip;
 pub mod naive;
 pub mod refs;
 pub mod run;

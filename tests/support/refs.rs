@@ -15,7 +15,12 @@ impl References {
 
     /// An f32 tensor.
     pub fn floats(&self, name: &str) -> Vec<f32> {
-        floats(self.tensors().tensor(name).expect("a tensor of this name").data())
+        self.maybe_floats(name).expect("a tensor of this name")
+    }
+
+    /// An f32 tensor that may be absent.
+    pub fn maybe_floats(&self, name: &str) -> Option<Vec<f32>> {
+        self.tensors().tensor(name).ok().map(|tensor| floats(tensor.data()))
     }
 
     /// An i32 tensor as token ids.

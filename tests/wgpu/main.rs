@@ -4,6 +4,7 @@ mod adapters;
 mod failures;
 mod hashes;
 mod limits;
+mod mixtures;
 mod repack;
 mod submissions;
 

@@ -31,10 +31,11 @@ pub(super) const TUNED: &[Tuned] = &[
 ];
 
 /// Rows are taken 32 values at a time.
-const WHOLE: &[Symbol] =
+pub(super) const WHOLE: &[Symbol] =
     &[Symbol { name: "I", allowed: Allowed::MultipleOf(ACTIVATION_VALUES as u64, 1 << 40) }];
 
-const FAST: &[DType] =
+/// Types that are multiplied in the fast mode.
+pub(super) const FAST: &[DType] =
     &[DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q8_0, DType::Q4_K, DType::Q5_K, DType::Q6_K];
 
 fn fast_port(port: Port) -> Port {
@@ -84,7 +85,7 @@ impl Product {
     }
 }
 
-fn failed(error: MatmulError) -> KernelError {
+pub(super) fn failed(error: MatmulError) -> KernelError {
     KernelError::Worker { message: error.to_string() }
 }
 

@@ -4,8 +4,10 @@ mod attention;
 mod convolution;
 mod delta;
 mod elementwise;
+mod experts;
 mod gdn_layer;
 mod matmul;
+mod mixture;
 mod norms;
 mod reference;
 mod rope;
@@ -40,8 +42,10 @@ pub(crate) struct Tuned {
 
 /// Everything that this backend offers: of the kernels that are absent here the references, if those are asked for.
 pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implementation> {
-    let tuned: [&[Tuned]; 9] = [
+    let tuned: [&[Tuned]; 11] = [
         matmul::TUNED,
+        experts::TUNED,
+        mixture::TUNED,
         rows::TUNED,
         norms::TUNED,
         elementwise::TUNED,

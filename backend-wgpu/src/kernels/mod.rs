@@ -3,6 +3,7 @@
 mod attention;
 mod delta;
 mod elementwise;
+mod experts;
 mod indexed;
 mod matmul;
 mod rotary;
@@ -10,13 +11,13 @@ mod rows;
 mod sampling;
 
 use crate::adapter::Caps;
-use crate::repack::Rows;
 use std::collections::BTreeMap;
 use weft_core::backend::Offer;
 use weft_core::contract::{Constant, Contract, Port, Symbol, Tolerance};
 use weft_core::graph::Layout;
 use weft_core::kernels;
 use weft_core::plan::Dispatch;
+use weft_core::quant::planes::Rows;
 
 /// One way to compute a kernel here.
 pub(crate) struct Variant {
@@ -197,10 +198,11 @@ pub(crate) struct Implementation {
 
 /// Everything that a device offers; of one stem the preferred first.
 pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
-    let groups: [&'static [Variant]; 8] = [
+    let groups: [&'static [Variant]; 9] = [
         attention::VARIANTS,
         delta::VARIANTS,
         elementwise::VARIANTS,
+        experts::VARIANTS,
         indexed::VARIANTS,
         matmul::VARIANTS,
         rotary::VARIANTS,

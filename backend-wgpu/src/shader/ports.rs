@@ -2,10 +2,10 @@
 
 use super::sources::source;
 use crate::memory::ALIGNMENT;
-use crate::repack::parts;
 use std::fmt::Write;
 use std::ops::Range;
 use weft_core::graph::DType;
+use weft_core::quant::planes::parts;
 
 /// A bound port, as far as the shader's text depends on it.
 #[derive(Clone, Debug)]

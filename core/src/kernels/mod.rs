@@ -10,6 +10,7 @@ mod conv_history;
 mod copy;
 mod cumsum;
 mod diag;
+mod expert_sum;
 mod fill;
 mod flash_attention;
 mod gated_attention;
@@ -21,6 +22,7 @@ mod get_rows;
 mod l2_norm;
 mod mul_mat;
 mod mul_mat_id;
+mod mul_mat_id_swiglu;
 mod mul_mat_swiglu;
 pub(crate) mod mul_mats;
 mod norm_rope;
@@ -28,6 +30,7 @@ mod norm_rope_rows;
 mod repeat;
 mod rms_norm;
 pub mod rope;
+mod router;
 pub mod sample;
 mod scale;
 mod set_rows;
@@ -55,7 +58,7 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 38] = [
+pub static ALL: [&Kernel; 41] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
@@ -65,6 +68,7 @@ pub static ALL: [&Kernel; 38] = [
     &copy::KERNEL,
     &cumsum::KERNEL,
     &diag::KERNEL,
+    &expert_sum::KERNEL,
     &fill::KERNEL,
     &flash_attention::KERNEL,
     &gated_attention::KERNEL,
@@ -76,6 +80,7 @@ pub static ALL: [&Kernel; 38] = [
     &l2_norm::KERNEL,
     &mul_mat::KERNEL,
     &mul_mat_id::KERNEL,
+    &mul_mat_id_swiglu::KERNEL,
     &mul_mat_swiglu::KERNEL,
     &mul_mats::KERNEL,
     &norm_rope::KERNEL,
@@ -83,6 +88,7 @@ pub static ALL: [&Kernel; 38] = [
     &repeat::KERNEL,
     &rms_norm::KERNEL,
     &rope::KERNEL,
+    &router::KERNEL,
     &sample::KERNEL,
     &scale::KERNEL,
     &set_rows::KERNEL,

@@ -27,6 +27,13 @@ impl Cost {
                 ("set_rows" | "norm_rope_rows", "out") => Some("x"),
                 _ => None,
             };
+            if kernel.starts_with("mul_mat_id") && binding.tensor.layout.shape[2] > 0 {
+                // Of the matrices at most one for each column.
+                let (all, used) = (binding.tensor.layout.shape[2], elements("ids"));
+                if matches!(binding.port, "weight" | "gate" | "up") {
+                    return sum.saturating_add(binding.tensor.layout.bytes() / all * used.min(all));
+                }
+            }
             if let Some(rows) = rows {
                 let (bytes, values) =
                     (binding.tensor.dtype().block_bytes(), binding.tensor.dtype().block_values());
@@ -44,7 +51,7 @@ impl Cost {
                 let results = results.fold(0u64, u64::saturating_add);
                 results.saturating_mul(2).saturating_mul(shape("x").map_or(0, |s| s[0]))
             }
-            "mul_mat_swiglu" => {
+            "mul_mat_swiglu" | "mul_mat_id_swiglu" => {
                 elements("out").saturating_mul(4).saturating_mul(shape("x").map_or(0, |s| s[0]))
             }
             "flash_attention" | "gated_attention" => {

@@ -4,6 +4,7 @@ use crate::graph::DType;
 
 mod halves;
 mod plain;
+pub mod planes;
 mod q4_0;
 mod q4_1;
 mod q4_k;

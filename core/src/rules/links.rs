@@ -82,3 +82,19 @@ pub(super) fn projected(at: &Site<'_, '_>, gate: NodeId, up: NodeId) -> Result<C
         .operand("up", at.source(up, 0)?)
         .operand("x", x))
 }
+
+/// A claim on a sum over the experts of each token, weighted; all but the result. The sum sees experts along its rows.
+pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId) -> Result<Claim, Decline> {
+    let product = at.producer_of_part(sum, 0, OpKind::Binary)?;
+    at.check(at.op(product) == Op::Binary { kind: BinaryKind::Mul }, product, || Why::Attr { what: "kind" })?;
+    let across = at.made(product).map(|mut made| {
+        made.layout.shape.swap(0, 1);
+        made.layout.strides.swap(0, 1);
+        made.layout
+    });
+    at.check(at.maybe(sum, 0).map(|tensor| tensor.layout) == across, sum, || Why::Rearranged { source: 0 })?;
+    Ok(at
+        .claim("expert_sum", &[product, sum])
+        .operand("x", at.source(product, 0)?)
+        .operand("weights", squeezed(at.source(product, 1)?)))
+}

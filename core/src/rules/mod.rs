@@ -1,6 +1,8 @@
 //! Fusion rules: what a subgraph looks like, and nothing else. Order is that of [`FUSED`], larger subgraphs first.
 
 mod add_rms_norm;
+mod expert_sum;
+mod expert_sum_shared;
 mod gated_attention;
 mod gated_norm;
 mod gdn_core;
@@ -8,11 +10,13 @@ mod gdn_core_in_place;
 mod gdn_layer;
 mod links;
 mod mul_mat_gated;
+mod mul_mat_id_swiglu;
 mod mul_mat_swiglu;
 mod mul_mats;
 mod norm_rope;
 mod norm_rope_rows;
 mod rms_norm_weight;
+mod router;
 mod single;
 mod swiglu;
 
@@ -44,6 +48,10 @@ pub static FUSED: &[&Rule] = &[
     &norm_rope::RULE,
     &add_rms_norm::RULE,
     &rms_norm_weight::RULE,
+    &router::RULE,
+    &expert_sum_shared::RULE,
+    &expert_sum::RULE,
+    &mul_mat_id_swiglu::RULE,
     &mul_mat_swiglu::RULE,
     &mul_mat_gated::RULE,
     &swiglu::RULE,

@@ -1,7 +1,6 @@
 //! GPUs through Vulkan, Metal or DirectX 12. Software adapters are taken only when asked for.
 
-use super::{BackendOptions, Choice, Found, Kind, describe};
-use std::path::PathBuf;
+use super::{BackendOptions, Choice, Found, Kind, cache, describe};
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
 use weft_wgpu::{Options, Wgpu};
@@ -36,15 +35,6 @@ fn with(adapter: Option<String>, options: &BackendOptions) -> Options {
     let progress = options.shaders.clone().map(|progress| progress.0);
     let name = KIND.name.to_owned();
     Options { name, adapter, repack: options.repack, cache: cache(), progress, ..Options::default() }
-}
-
-/// The user's folder for what can be made anew.
-fn cache() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = folder("XDG_CACHE_HOME")
-        .or_else(|| folder("LOCALAPPDATA"))
-        .or_else(|| folder("HOME").map(|home| home.join(".cache")));
-    base.map(|base| base.join("weft"))
 }
 
 fn find(options: &BackendOptions) -> Vec<Found> {

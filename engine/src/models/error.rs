@@ -1,6 +1,6 @@
 //! Why a file is not a model that weft can run.
 
-use crate::gguf::GgufError;
+use crate::gguf::{Gguf, GgufError};
 use thiserror::Error;
 use weft_core::graph::{DType, GraphError};
 
@@ -25,4 +25,12 @@ pub enum ModelError {
         "a ubatch of {tokens} tokens, {segments} segments, {cells} cells and {slots} slots is not possible: {why}"
     )]
     Batch { tokens: u64, segments: u64, cells: u64, slots: u64, why: &'static str },
+}
+
+impl ModelError {
+    /// [`ModelError::Unfit`] of a file.
+    pub(super) fn unfit(gguf: &Gguf, what: &str, why: &str) -> Self {
+        let (file, what, why) = (gguf.file().to_owned(), what.to_owned(), why.to_owned());
+        ModelError::Unfit { file, what, why }
+    }
 }

@@ -20,7 +20,7 @@ pub struct Hyper {
     pub key_length: u64,
     /// Width of values per head.
     pub value_length: u64,
-    /// Inner width of the feed-forward network.
+    /// Inner width of the feed-forward network; 0 where a file with experts has none besides them.
     pub feed_forward: u64,
     /// Guard of the norms.
     pub eps: f32,
@@ -47,11 +47,7 @@ impl Hyper {
         let number = |name: &str| gguf.get_u32(&key(name)).map(u64::from);
         let maybe = |name: &str| gguf.find::<u32>(&key(name)).map(|v| v.map(u64::from));
         let float = |name: &str| gguf.find::<f32>(&key(name));
-        let unfit = |what: &str, why: &str| ModelError::Unfit {
-            file: gguf.file().to_owned(),
-            what: what.to_owned(),
-            why: why.to_owned(),
-        };
+        let unfit = |what: &str, why: &str| ModelError::unfit(gguf, what, why);
         let (embedding, blocks, heads) =
             (number("embedding_length")?, number("block_count")?, number("attention.head_count")?);
         let drafts = maybe("nextn_predict_layers")?.unwrap_or(0);
@@ -88,6 +84,10 @@ impl Hyper {
                 ));
             }
         };
+        let feed_forward = match maybe("expert_count")? {
+            Some(1..) => maybe("feed_forward_length")?.unwrap_or(0),
+            _ => number("feed_forward_length")?,
+        };
         let embedding_rows = gguf.tensor("token_embd.weight")?.shape[1];
         let scale = float("attention.scale")?.filter(|s| *s != 0.0);
         Ok(Hyper {
@@ -97,7 +97,7 @@ impl Hyper {
             kv_heads,
             key_length,
             value_length,
-            feed_forward: number("feed_forward_length")?,
+            feed_forward,
             eps: gguf.get_f32(&key("attention.layer_norm_rms_epsilon"))?,
             context,
             vocabulary: embedding_rows,

@@ -13,19 +13,21 @@ pub(super) fn open(gguf: &Gguf, hyper: &Hyper) -> Result<Box<dyn Architecture>, 
     Ok(Box::new(Llama))
 }
 
-/// Whether the file is a plain transformer whose heads rotate whole.
+/// Whether the file is a plain transformer without experts whose heads rotate whole.
 pub(super) fn dense(gguf: &Gguf, hyper: &Hyper) -> Result<(), ModelError> {
-    let unfit = |what: &str, why: &str| {
-        Err(ModelError::Unfit { file: gguf.file().to_owned(), what: what.to_owned(), why: why.to_owned() })
-    };
-    if hyper.rope_dims != hyper.key_length || hyper.key_length != hyper.value_length {
-        return unfit(
-            "rope.dimension_count",
-            "this architecture rotates whole heads, and keys are as wide as values",
-        );
-    }
+    rotates_whole(gguf, hyper)?;
     if gguf.find::<u32>(&format!("{}.expert_count", hyper.architecture))?.unwrap_or(0) > 0 {
-        return unfit("expert_count", "mixtures of experts of this architecture are not supported yet");
+        let why = "mixtures of experts of this architecture are not supported yet";
+        return Err(ModelError::unfit(gguf, "expert_count", why));
+    }
+    Ok(())
+}
+
+/// Whether heads rotate whole.
+pub(super) fn rotates_whole(gguf: &Gguf, hyper: &Hyper) -> Result<(), ModelError> {
+    if hyper.rope_dims != hyper.key_length || hyper.key_length != hyper.value_length {
+        let why = "this architecture rotates whole heads, and keys are as wide as values";
+        return Err(ModelError::unfit(gguf, "rope.dimension_count", why));
     }
     Ok(())
 }
@@ -33,17 +35,26 @@ pub(super) fn dense(gguf: &Gguf, hyper: &Hyper) -> Result<(), ModelError> {
 impl Architecture for Llama {
     fn build(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
         let divisors = net.maybe_weight("rope_freqs.weight", &[net.hyper.rope_dims / 2])?;
-        let rope = net.rope(RopeKind::Interleaved, [0; 4]);
-        let mut x = net.embed()?;
-        for layer in 0..net.hyper.layers {
-            let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
-            let heads = project(net, normed, layer)?;
-            let (q, k) = (net.rotate(heads.q, rope, divisors)?, net.rotate(heads.k, rope, divisors)?);
-            let mixed = output(net, &Heads { q, k, v: heads.v }, layer)?;
-            x = net.end_block(x, mixed, layer, "ffn_norm")?;
-        }
-        net.head(x)
+        build(net, RopeKind::Interleaved, divisors)
     }
+}
+
+/// The model with this pairing of rotated dimensions, and divisors of the frequencies.
+pub(super) fn build(
+    net: &mut Network<'_>,
+    pairing: RopeKind,
+    divisors: Option<TensorId>,
+) -> Result<(), ModelError> {
+    let rope = net.rope(pairing, [0; 4]);
+    let mut x = net.embed()?;
+    for layer in 0..net.hyper.layers {
+        let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
+        let heads = project(net, normed, layer)?;
+        let (q, k) = (net.rotate(heads.q, rope, divisors)?, net.rotate(heads.k, rope, divisors)?);
+        let mixed = output(net, &Heads { q, k, v: heads.v }, layer)?;
+        x = net.end_block(x, mixed, layer, "ffn_norm", |net, x| net.feed_forward(x, layer))?;
+    }
+    net.head(x)
 }
 
 /// Queries, keys and values by head.

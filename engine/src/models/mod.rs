@@ -2,12 +2,18 @@
 
 mod attention;
 mod error;
+mod hybrid;
 mod hyper;
 mod io;
 mod llama;
+mod mixture;
 mod network;
+mod qwen2;
 mod qwen3;
 mod qwen35;
+mod qwen35moe;
+mod qwen3moe;
+mod qwen3next;
 
 pub use error::ModelError;
 pub use hyper::Hyper;
@@ -28,8 +34,15 @@ pub(crate) trait Architecture: Send + Sync {
 type Open = fn(&Gguf, &Hyper) -> Result<Box<dyn Architecture>, ModelError>;
 
 /// Known architectures by the name in `general.architecture`.
-const ARCHITECTURES: &[(&str, Open)] =
-    &[("llama", llama::open), ("qwen3", qwen3::open), ("qwen35", qwen35::open)];
+const ARCHITECTURES: &[(&str, Open)] = &[
+    ("llama", llama::open),
+    ("qwen2", qwen2::open),
+    ("qwen3", qwen3::open),
+    ("qwen3moe", qwen3moe::open),
+    ("qwen35", qwen35::open),
+    ("qwen35moe", qwen35moe::open),
+    ("qwen3next", qwen3next::open),
+];
 
 /// A model's shape and the way to its graphs. Holds no weights: metadata is enough.
 pub struct Description {

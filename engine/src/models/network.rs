@@ -63,9 +63,19 @@ impl<'a> Network<'a> {
         Ok(tensor)
     }
 
+    /// Whether the file has a tensor.
+    pub fn has(&self, name: &str) -> bool {
+        self.gguf.find_tensor(name).is_some()
+    }
+
     /// A weight that may be absent.
     pub fn maybe_weight(&mut self, name: &str, shape: &[u64]) -> Result<Option<TensorId>, ModelError> {
-        if self.gguf.find_tensor(name).is_none() { Ok(None) } else { self.weight(name, shape).map(Some) }
+        if self.has(name) { self.weight(name, shape).map(Some) } else { Ok(None) }
+    }
+
+    /// How many columns `[width, columns]` has: tokens, or those of them whose logits are wanted.
+    pub fn columns(&self, x: TensorId) -> u64 {
+        self.b.graph().tensor(x).shape()[1]
     }
 
     /// A vector that must be f32: norms, biases, decays. Others are cast.
@@ -150,11 +160,20 @@ impl<'a> Network<'a> {
 
     /// `W_down(silu(W_gate·x)·(W_up·x))`.
     pub fn feed_forward(&mut self, x: TensorId, layer: u64) -> Result<TensorId, ModelError> {
-        let (inner, width) = (self.hyper.feed_forward, self.hyper.embedding);
-        let gate = self.project(x, &format!("blk.{layer}.ffn_gate"), inner)?;
-        let up = self.project(x, &format!("blk.{layer}.ffn_up"), inner)?;
+        self.gated_network(x, |name| format!("blk.{layer}.{name}"), self.hyper.feed_forward)
+    }
+
+    /// The same with an inner width and names of its own: `name` makes them of `ffn_gate`, `ffn_up` and `ffn_down`.
+    pub fn gated_network(
+        &mut self,
+        x: TensorId,
+        name: impl Fn(&str) -> String,
+        inner: u64,
+    ) -> Result<TensorId, ModelError> {
+        let gate = self.project(x, &name("ffn_gate"), inner)?;
+        let up = self.project(x, &name("ffn_up"), inner)?;
         let gated = self.b.op(Op::Swiglu, &[gate, up])?;
-        self.project(gated, &format!("blk.{layer}.ffn_down"), width)
+        self.project(gated, &name("ffn_down"), self.hyper.embedding)
     }
 
     /// Only the rows whose logits are wanted. Used once, as late as all later work is by rows.
@@ -177,6 +196,7 @@ impl<'a> Network<'a> {
         mixed: TensorId,
         layer: u64,
         norm: &str,
+        network: impl FnOnce(&mut Self, TensorId) -> Result<TensorId, ModelError>,
     ) -> Result<TensorId, ModelError> {
         let last = layer + 1 == self.hyper.layers && !self.batch.hidden;
         if last && self.batch.rows == Rows::None {
@@ -185,7 +205,7 @@ impl<'a> Network<'a> {
         let (x, mixed) = if last { (self.wanted(x)?, self.wanted(mixed)?) } else { (x, mixed) };
         let x = self.add(x, mixed)?;
         let normed = self.norm(x, &format!("blk.{layer}.{norm}.weight"))?;
-        let out = self.feed_forward(normed, layer)?;
+        let out = network(self, normed)?;
         let x = self.add(x, out)?;
         if self.batch.hidden {
             self.b.output(&names::hidden(layer), x)?;

@@ -10,8 +10,8 @@ use crate::gguf::GgufError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SynthError {
-    #[error("no synthetic architecture is called {name:?}; there are qwen35, qwen3 and llama")]
-    Arch { name: String },
+    #[error("no synthetic architecture is called {name:?}; there are {known}")]
+    Arch { name: String, known: String },
     #[error("no {arch} size is called {name:?}; there are {known}")]
     Size { arch: &'static str, name: String, known: String },
     #[error("no weight type is called {name:?}; there are {known}")]

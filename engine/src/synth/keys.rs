@@ -2,7 +2,7 @@
 
 use crate::gguf::{Array, GgufWriter};
 
-use super::spec::{SynthArch, SynthSpec};
+use super::spec::{Experts, SynthArch, SynthSpec};
 
 /// Taps of the short convolution.
 pub(super) const CONVOLUTION: u32 = 4;
@@ -31,17 +31,27 @@ pub(super) fn set(writer: &mut GgufWriter, spec: &SynthSpec) {
     writer.set("general.alignment", 32u32);
 
     let base = match spec.arch {
-        SynthArch::Qwen35 => 1e7f32,
-        SynthArch::Qwen3 => 1e6,
+        SynthArch::Qwen35 | SynthArch::Qwen35Moe | SynthArch::Qwen3Next => 1e7f32,
+        SynthArch::Qwen3 | SynthArch::Qwen3Moe | SynthArch::Qwen2 => 1e6,
         SynthArch::Llama => 5e5,
     };
-    let context = if spec.arch == SynthArch::Qwen35 { 262_144u32 } else { 32_768 };
+    let context = if spec.arch.is_hybrid() { 262_144u32 } else { 32_768 };
     let epsilon = if spec.arch == SynthArch::Llama { 1e-5f32 } else { 1e-6 };
     let mut number = |key: &str, value: u32| writer.set(&format!("{}.{key}", spec.arch.name()), value);
     number("block_count", shape.layers + u32::from(spec.has_draft()));
     number("context_length", context);
     number("embedding_length", shape.embedding);
-    number("feed_forward_length", shape.feed_forward);
+    match shape.experts {
+        Some(Experts { count, used, inner, shared }) => {
+            number("expert_count", count);
+            number("expert_used_count", used);
+            number("expert_feed_forward_length", inner);
+            if shared > 0 {
+                number("expert_shared_feed_forward_length", shared);
+            }
+        }
+        None => number("feed_forward_length", shape.feed_forward),
+    }
     number("attention.head_count", shape.heads);
     number("attention.head_count_kv", shape.kv_heads);
     number("attention.key_length", shape.head_width);
@@ -51,7 +61,7 @@ pub(super) fn set(writer: &mut GgufWriter, spec: &SynthSpec) {
     let mut float = |key: &str, value: f32| writer.set(&format!("{}.{key}", spec.arch.name()), value);
     float("rope.freq_base", base);
     float("attention.layer_norm_rms_epsilon", epsilon);
-    if spec.arch == SynthArch::Qwen35 {
+    if spec.arch.is_hybrid() {
         set_hybrid(writer, spec);
     }
     set_tokenizer(writer, spec);
@@ -68,22 +78,26 @@ fn set_hybrid(writer: &mut GgufWriter, spec: &SynthSpec) {
         ("full_attention_interval", shape.interval),
         ("nextn_predict_layers", u32::from(spec.has_draft())),
     ];
-    for (key, value) in numbers {
-        writer.set(&format!("qwen35.{key}"), value);
+    let key = |name: &str| format!("{}.{name}", spec.arch.name());
+    for (name, value) in numbers {
+        writer.set(&key(name), value);
     }
-    // Three sections of the rotated pairs, as near to equal as they get: 11, 11, 10 of 32.
-    let pairs = (shape.rope_width / 2).cast_signed();
-    let (first, second) = ((pairs + 2) / 3, (pairs + 1) / 3);
-    writer.set("qwen35.rope.dimension_sections", &[first, second, pairs - first - second, 0][..]);
+    if spec.arch != SynthArch::Qwen3Next {
+        // Three sections of the rotated pairs, as near to equal as they get: 11, 11, 10 of 32.
+        let pairs = (shape.rope_width / 2).cast_signed();
+        let (first, second) = ((pairs + 2) / 3, (pairs + 1) / 3);
+        let sections = [first, second, pairs - first - second, 0];
+        writer.set(&key("rope.dimension_sections"), &sections[..]);
+    }
     let layers = shape.layers + u32::from(spec.has_draft());
     let recurrent: Vec<bool> = (0..layers).map(|layer| !spec.is_attention(layer)).collect();
-    writer.set("qwen35.attention.recurrent_layers", &recurrent[..]);
+    writer.set(&key("attention.recurrent_layers"), &recurrent[..]);
 }
 
 fn set_tokenizer(writer: &mut GgufWriter, spec: &SynthSpec) {
     let split = match spec.arch {
-        SynthArch::Qwen35 => "qwen35",
-        SynthArch::Qwen3 => "qwen2",
+        SynthArch::Qwen35 | SynthArch::Qwen35Moe => "qwen35",
+        SynthArch::Qwen3Next | SynthArch::Qwen3 | SynthArch::Qwen3Moe | SynthArch::Qwen2 => "qwen2",
         SynthArch::Llama => "llama-bpe",
     };
     let count = spec.shape.vocabulary as usize;

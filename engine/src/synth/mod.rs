@@ -12,6 +12,6 @@ mod weights;
 mod write;
 
 pub use error::SynthError;
-pub use spec::{Shape, SynthArch, SynthSpec};
+pub use spec::{Experts, Shape, SynthArch, SynthSpec};
 pub use weights::Weights;
 pub use write::{Progress, write, write_to};

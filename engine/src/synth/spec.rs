@@ -7,32 +7,65 @@ use super::{SynthError, Weights};
 pub enum SynthArch {
     /// Gated-DeltaNet layers with a gated attention layer after every few of them.
     Qwen35,
+    /// The same with a mixture of experts.
+    Qwen35Moe,
+    /// The same with value heads in groups, and strength and decay in one matrix.
+    Qwen3Next,
     /// Attention layers with normed queries and keys.
     Qwen3,
+    /// The same with a mixture of experts.
+    Qwen3Moe,
+    /// Attention layers with biases.
+    Qwen2,
     /// Plain attention layers.
     Llama,
 }
 
 impl SynthArch {
+    /// All of them, by name.
+    const ALL: [(Self, &str); 7] = [
+        (Self::Qwen35, "qwen35"),
+        (Self::Qwen35Moe, "qwen35moe"),
+        (Self::Qwen3Next, "qwen3next"),
+        (Self::Qwen3, "qwen3"),
+        (Self::Qwen3Moe, "qwen3moe"),
+        (Self::Qwen2, "qwen2"),
+        (Self::Llama, "llama"),
+    ];
+
     /// The architecture of a name such as `qwen35`.
     ///
     /// # Errors
     /// [`SynthError::Arch`]
     pub fn from_name(name: &str) -> Result<Self, SynthError> {
-        [Self::Qwen35, Self::Qwen3, Self::Llama]
-            .into_iter()
-            .find(|arch| arch.name() == name)
-            .ok_or_else(|| SynthError::Arch { name: name.to_owned() })
+        Self::ALL.into_iter().find(|known| known.1 == name).map(|known| known.0).ok_or_else(|| {
+            let known = Self::ALL.map(|known| known.1).join(", ");
+            SynthError::Arch { name: name.to_owned(), known }
+        })
     }
 
     /// Its name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Qwen35 => "qwen35",
-            Self::Qwen3 => "qwen3",
-            Self::Llama => "llama",
-        }
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|known| known.0 == self).map_or("", |known| known.1)
     }
+
+    /// Whether it has recurrent layers.
+    pub const fn is_hybrid(self) -> bool {
+        matches!(self, Self::Qwen35 | Self::Qwen35Moe | Self::Qwen3Next)
+    }
+}
+
+/// A mixture of experts in the place of feed-forward networks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Experts {
+    /// How many there are.
+    pub count: u32,
+    /// How many a token uses.
+    pub used: u32,
+    /// Inner width of each.
+    pub inner: u32,
+    /// Inner width of the expert that all tokens use; 0 without one.
+    pub shared: u32,
 }
 
 /// Extents of a model. The fields that only hybrids have are not read for the others.
@@ -42,8 +75,10 @@ pub struct Shape {
     pub embedding: u32,
     /// Layers, a draft layer aside.
     pub layers: u32,
-    /// Inner width of the feed-forward network.
+    /// Inner width of the feed-forward network. Not read where there are experts.
     pub feed_forward: u32,
+    /// The mixture of experts, in architectures that have one.
+    pub experts: Option<Experts>,
     /// Query heads of attention layers.
     pub heads: u32,
     /// Key and value heads of attention layers.
@@ -73,6 +108,7 @@ const fn hybrid(embedding: u32, layers: u32, feed_forward: u32, heads: [u32; 2],
         embedding,
         layers,
         feed_forward,
+        experts: None,
         heads: heads[0],
         kv_heads: heads[1],
         head_width: 256,
@@ -96,6 +132,20 @@ const fn dense(embedding: u32, layers: u32, feed_forward: u32, heads: [u32; 2], 
     }
 }
 
+/// A hybrid of experts, used by so many.
+const fn mixed(embedding: u32, layers: u32, heads: [u32; 2], value_heads: u32, experts: [u32; 3]) -> Shape {
+    let [count, used, inner] = experts;
+    let experts = Some(Experts { count, used, inner, shared: inner });
+    Shape { experts, tied: false, ..hybrid(embedding, layers, inner, heads, value_heads) }
+}
+
+/// A plain transformer of experts, used by so many, with heads of 128.
+const fn routed(embedding: u32, layers: u32, heads: [u32; 2], experts: [u32; 3]) -> Shape {
+    let [count, used, inner] = experts;
+    let experts = Some(Experts { count, used, inner, shared: 0 });
+    Shape { experts, tied: false, ..dense(embedding, layers, inner, heads, 128) }
+}
+
 const TINY_HYBRID: Shape = Shape {
     head_width: 64,
     rope_width: 16,
@@ -106,16 +156,28 @@ const TINY_HYBRID: Shape = Shape {
     ..hybrid(256, 4, 512, [4, 2], 8)
 };
 
+const TINY_MIXED: Shape =
+    Shape { experts: Some(Experts { count: 8, used: 3, inner: 64, shared: 64 }), ..TINY_HYBRID };
+
 const TINY_DENSE: Shape = Shape { vocabulary: 512, tied: false, ..dense(256, 4, 512, [4, 2], 64) };
 
 /// Shapes by architecture and name.
-const SHAPES: [(SynthArch, &str, Shape); 17] = [
+const SHAPES: [(SynthArch, &str, Shape); 28] = [
     (SynthArch::Qwen35, "tiny", TINY_HYBRID),
     (SynthArch::Qwen35, "0.8b", hybrid(1024, 24, 3584, [8, 2], 16)),
     (SynthArch::Qwen35, "2b", hybrid(2048, 24, 6144, [8, 2], 16)),
     (SynthArch::Qwen35, "4b", hybrid(2560, 32, 9216, [16, 4], 32)),
     (SynthArch::Qwen35, "9b", Shape { tied: false, ..hybrid(4096, 32, 12_288, [16, 4], 32) }),
     (SynthArch::Qwen35, "27b", Shape { tied: false, ..hybrid(5120, 64, 17_408, [24, 4], 48) }),
+    (SynthArch::Qwen35Moe, "tiny", TINY_MIXED),
+    (SynthArch::Qwen35Moe, "35b-a3b", mixed(2048, 40, [16, 2], 32, [256, 8, 512])),
+    (SynthArch::Qwen35Moe, "122b-a10b", mixed(3072, 48, [32, 2], 64, [256, 8, 1024])),
+    (SynthArch::Qwen3Next, "tiny", TINY_MIXED),
+    (
+        SynthArch::Qwen3Next,
+        "80b-a3b",
+        Shape { vocabulary: 151_936, ..mixed(2048, 48, [16, 2], 32, [512, 10, 512]) },
+    ),
     (SynthArch::Qwen3, "tiny", TINY_DENSE),
     (SynthArch::Qwen3, "0.6b", dense(1024, 28, 3072, [16, 8], 128)),
     (SynthArch::Qwen3, "1.7b", dense(2048, 28, 6144, [16, 8], 128)),
@@ -123,6 +185,20 @@ const SHAPES: [(SynthArch, &str, Shape); 17] = [
     (SynthArch::Qwen3, "8b", Shape { tied: false, ..dense(4096, 36, 12_288, [32, 8], 128) }),
     (SynthArch::Qwen3, "14b", Shape { tied: false, ..dense(5120, 40, 17_408, [40, 8], 128) }),
     (SynthArch::Qwen3, "32b", Shape { tied: false, ..dense(5120, 64, 25_600, [64, 8], 128) }),
+    (
+        SynthArch::Qwen3Moe,
+        "tiny",
+        Shape { experts: Some(Experts { count: 8, used: 3, inner: 64, shared: 0 }), ..TINY_DENSE },
+    ),
+    (SynthArch::Qwen3Moe, "30b-a3b", routed(2048, 48, [32, 4], [128, 8, 768])),
+    (SynthArch::Qwen3Moe, "235b-a22b", routed(4096, 94, [64, 4], [128, 8, 1536])),
+    (SynthArch::Qwen2, "tiny", TINY_DENSE),
+    (SynthArch::Qwen2, "0.5b", dense(896, 24, 4864, [14, 2], 64)),
+    (
+        SynthArch::Qwen2,
+        "7b",
+        Shape { vocabulary: 152_064, tied: false, ..dense(3584, 28, 18_944, [28, 4], 128) },
+    ),
     (SynthArch::Llama, "tiny", TINY_DENSE),
     (SynthArch::Llama, "135m", Shape { vocabulary: 49_152, ..dense(576, 30, 1536, [9, 3], 64) }),
     (SynthArch::Llama, "1b", Shape { vocabulary: 128_256, ..dense(2048, 16, 8192, [32, 8], 64) }),
@@ -164,19 +240,20 @@ impl SynthSpec {
 
     /// Whether layer `index` is an attention layer.
     pub fn is_attention(&self, index: u32) -> bool {
-        self.arch != SynthArch::Qwen35
+        !self.arch.is_hybrid()
             || index >= self.shape.layers
             || (index + 1).is_multiple_of(self.shape.interval)
     }
 
     /// Whether a draft layer follows the others.
     pub fn has_draft(&self) -> bool {
-        self.arch == SynthArch::Qwen35 && self.shape.draft
+        self.arch.is_hybrid() && self.shape.draft
     }
 
     /// Checks the extents, so that every product of them is small enough.
     pub(super) fn check(&self) -> Result<(), SynthError> {
         let shape = &self.shape;
+        let experts = shape.experts.unwrap_or(Experts { count: 1, used: 1, inner: 1, shared: 0 });
         let extents = [
             ("embedding", shape.embedding),
             ("layers", shape.layers),
@@ -189,11 +266,17 @@ impl SynthSpec {
             ("value_heads", shape.value_heads),
             ("state_width", shape.state_width),
             ("interval", shape.interval),
+            ("experts.inner", experts.inner),
+            ("experts.count", experts.count),
         ];
         for (what, extent) in extents {
             require(what, extent, (1..=1 << 20).contains(&extent), "between 1 and 1048576")?;
         }
         require("layers", shape.layers, shape.layers <= 1024, "1024 at most")?;
+        require("experts.count", experts.count, experts.count <= 4096, "4096 at most")?;
+        let fits = (1..=experts.count).contains(&experts.used);
+        require("experts.used", experts.used, fits, "between 1 and experts.count")?;
+        require("experts.shared", experts.shared, experts.shared <= 1 << 20, "1048576 at most")?;
         let vocabulary = 259..=1 << 24;
         require(
             "vocabulary",

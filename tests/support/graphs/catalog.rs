@@ -18,6 +18,7 @@ pub fn layers() -> Vec<Fixture> {
 pub fn all() -> Vec<Fixture> {
     let mut all: Vec<Fixture> = small::firing().into_iter().map(|(_, _, fixture)| fixture).collect();
     all.extend(small::four_extents());
+    all.extend(small::experts());
     all.extend(cached::all());
     all.extend(projections::all());
     all.extend(layers().into_iter().filter(|f| !f.name.contains("T 51")));

@@ -10,10 +10,16 @@ use weft_core::graph::{DType, Graph, Owner};
 use weft_core::segment::Segment;
 
 /// Models by architecture and size.
-pub const MODELS: [(&str, &str); 6] = [
+pub const MODELS: [(&str, &str); 12] = [
     ("qwen35", "tiny"),
     ("qwen35", "0.8b"),
     ("qwen35", "27b"),
+    ("qwen35moe", "tiny"),
+    ("qwen35moe", "35b-a3b"),
+    ("qwen3next", "tiny"),
+    ("qwen3next", "80b-a3b"),
+    ("qwen3moe", "tiny"),
+    ("qwen2", "0.5b"),
     ("qwen3", "0.6b"),
     ("llama", "135m"),
     ("llama", "1b"),

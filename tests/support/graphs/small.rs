@@ -6,7 +6,7 @@ use super::delta::{self, Layer};
 use super::import::{Import, Value};
 use super::segmented;
 use crate::run::{Data, int_bytes};
-use weft_core::graph::{DType, Op, Rope, RopeKind, UnaryKind};
+use weft_core::graph::{BinaryKind, DType, Op, Rope, RopeKind, UnaryKind};
 
 /// Square where it can be, so that a turned view keeps its shape.
 const SIDE: u64 = 16;
@@ -122,6 +122,112 @@ pub fn mul_mats() -> Fixture {
     Fixture::new("mul_mats", g, Data::new())
 }
 
+/// The choice of `CHOSEN` experts of `SIDE` for as many tokens as are chosen.
+pub fn router() -> Fixture {
+    router_of("router", SIDE)
+}
+
+/// The same of another number of experts.
+fn router_of(name: &str, experts: u64) -> Fixture {
+    let mut g = Import::default();
+    let logits = input(&mut g, "logits", &[experts, CHOSEN]);
+    let shares = g.op(Op::Softmax { scale: 1.0 }, &[logits]);
+    g.label("softmax");
+    let ids = g.op(Op::TopK { k: CHOSEN as u32 }, &[shares]);
+    g.label("top");
+    let table = g.reshape(shares, &[1, experts, CHOSEN]);
+    let shares = g.op(Op::GetRows, &[table, ids]);
+    g.label("gather");
+    let shares = g.reshape(shares, &[CHOSEN, CHOSEN]);
+    let sum = g.op(Op::SumRows, &[shares]);
+    g.label("sum");
+    let least = g.op(Op::Clamp { min: 1e-4, max: f32::INFINITY }, &[sum]);
+    g.label("least");
+    let weights = g.binary(BinaryKind::Div, shares, least);
+    g.label("quotient");
+    g.output("ids", ids);
+    g.output("weights", weights);
+    Fixture::new(name, g, Data::new())
+}
+
+/// Experts that a token uses; as many tokens, so that a turned view keeps its shape.
+const CHOSEN: u64 = 4;
+
+/// What experts give, weighted and summed: `[SIDE, tokens]`.
+fn expert_sum_of(g: &mut Import) -> Value {
+    let x = input(g, "x", &[SIDE, CHOSEN, CHOSEN]);
+    let weights = input(g, "weights", &[CHOSEN, CHOSEN]);
+    let weights = g.reshape(weights, &[1, CHOSEN, CHOSEN]);
+    let weighted = g.mul(x, weights);
+    g.label("weighted");
+    let across = g.permute(weighted, [1, 0, 2, 3]);
+    let sum = g.op(Op::SumRows, &[across]);
+    g.label("sum");
+    g.reshape(sum, &[SIDE, CHOSEN])
+}
+
+/// `Σ weights·x` over experts.
+pub fn expert_sum() -> Fixture {
+    let mut g = Import::default();
+    let out = expert_sum_of(&mut g);
+    g.output("out", out);
+    Fixture::new("expert_sum", g, Data::new())
+}
+
+/// The same, and an expert that all tokens use behind a gate.
+pub fn expert_sum_shared() -> Fixture {
+    let mut g = Import::default();
+    let shared = input(&mut g, "shared", &[SIDE, CHOSEN]);
+    let gate = input(&mut g, "gate", &[1, CHOSEN]);
+    let routed = expert_sum_of(&mut g);
+    let opened = g.unary(UnaryKind::Sigmoid, gate);
+    g.label("opened");
+    let gated = g.mul(shared, opened);
+    g.label("gated");
+    let out = g.add(routed, gated);
+    g.label("total");
+    g.output("out", out);
+    Fixture::new("expert_sum_shared", g, Data::new())
+}
+
+/// `swiglu(gate·x, up·x)` with matrices chosen by index.
+pub fn mul_mat_id_swiglu() -> Fixture {
+    let mut g = Import::default();
+    let x = input(&mut g, "x", &[SIDE, CHOSEN, CHOSEN]);
+    let ids = g.input("ids", DType::I32, &[CHOSEN, CHOSEN]);
+    chosen_pair("mul_mat_id_swiglu", g, x, ids)
+}
+
+/// Experts in other layouts than those on which rules are tried: columns and indices that are parts of wider rows, and a
+/// choice of all experts there are.
+pub fn experts() -> [Fixture; 2] {
+    let mut g = Import::default();
+    let x = input(&mut g, "x", &[2 * SIDE, CHOSEN, CHOSEN]);
+    let x = g.slice(x, 0, SIDE, SIDE);
+    let ids = g.input("ids", DType::I32, &[CHOSEN, 2 * CHOSEN]);
+    let wide = g.reshape(ids, &[2 * CHOSEN, CHOSEN]);
+    let ids = g.slice(wide, 0, CHOSEN, CHOSEN);
+    [chosen_pair("experts of parts of rows", g, x, ids), router_of("a choice of all", CHOSEN)]
+}
+
+fn chosen_pair(name: &str, mut g: Import, x: Value, ids: Value) -> Fixture {
+    let products = ["gate", "up"].map(|name| {
+        let weight = g.weight(&format!("{name}.weight"), DType::F32, &[SIDE, SIDE, 3]);
+        let product = g.op(Op::MulMatId, &[weight, x, ids]);
+        g.label(name);
+        product
+    });
+    let out = g.op(Op::Swiglu, &products);
+    g.label("product");
+    g.output("out", out);
+    let mut data = Data::new();
+    // As many as the storage holds.
+    let count = g.graph().storages[ids.storage.index()].bytes / 4;
+    let chosen: Vec<i32> = (0..count).map(|i| (i * 5 % 7 % 3) as i32).collect();
+    data.insert("ids".to_owned(), int_bytes(&chosen));
+    Fixture::new(name, g, data)
+}
+
 /// Two products of the same columns, labelled `gate` and `up`.
 fn projections(g: &mut Import) -> [Value; 2] {
     let x = input(g, "x", &[SIDE, SIDE]);
@@ -219,6 +325,10 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
         ("norm_rope", "rope", norm_rope()),
         ("add_rms_norm", "norm", add_rms_norm()),
         ("rms_norm_weight", "norm", rms_norm_weight()),
+        ("router", "top", router()),
+        ("expert_sum_shared", "sum", expert_sum_shared()),
+        ("expert_sum", "sum", expert_sum()),
+        ("mul_mat_id_swiglu", "product", mul_mat_id_swiglu()),
         ("mul_mat_swiglu", "product", mul_mat_swiglu()),
         ("mul_mat_gated", "act", mul_mat_gated()),
         ("swiglu", "act", swiglu()),

@@ -1,5 +1,6 @@
 //! `mul_mat_id`.
 
+use super::joined::whole;
 use super::ports::{MATRIX_TILE, TILE, Teams, is_wide, limited, weight};
 use super::windows::{fits, slice, windows};
 use crate::kernels::{Build, Launch};
@@ -69,6 +70,18 @@ pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> 
         Ok(weight(launch, build, "weight", "weight", &part.weight))
     };
     parts(build, teams.rows())?.iter().map(launch).collect()
+}
+
+/// Few columns: a team of threads some rows of the pair of matrices chosen for one column.
+pub(super) fn gated(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let (gate, up) = (build.layout("gate")?, build.layout("up")?);
+    let (gate, up) = (whole(build, "gate", gate)?, whole(build, "up", up)?);
+    let [rows, chosen, tokens, _] = build.layout("out")?.shape;
+    let wide = is_wide(build, "gate", &gate) && is_wide(build, "up", &up);
+    let teams = Teams::new(build, &gate, rows * chosen * tokens, 1).if_wide(wide);
+    let groups = [limited(rows.div_ceil(teams.rows()))?, limited(chosen * tokens)?, 1];
+    let launch = teams.define(Launch::grid(groups), 1);
+    Ok(vec![weight(weight(launch, build, "gate", "gate", &gate), build, "up", "up", &up)])
 }
 
 /// Columns sorted by expert, then a workgroup a tile.

@@ -20,7 +20,7 @@ pub(super) fn port(port: Port) -> Port {
 }
 
 /// The layout of a weight that one binding holds.
-fn whole(build: &Build<'_>, port: &str, layout: Layout) -> Result<Layout, String> {
+pub(super) fn whole(build: &Build<'_>, port: &str, layout: Layout) -> Result<Layout, String> {
     if fits(build, port, &layout) { Ok(layout) } else { Err(format!("one binding does not hold `{port}`")) }
 }
 

@@ -14,7 +14,7 @@ fn port(number: u32, name: &'static str, dtype: DType, repacked: bool) -> PortTe
 fn forms_for_matrices_are_valid() {
     for dtype in ANY_WEIGHT.iter().copied() {
         for chosen in [false, true] {
-            let repacked = !crate::repack::parts(dtype).is_empty();
+            let repacked = !weft_core::quant::planes::parts(dtype).is_empty();
             let mut ports = vec![port(0, "weight", dtype, repacked), port(1, "x", DType::F32, false)];
             if chosen {
                 ports.push(port(2, "ids", DType::I32, false));

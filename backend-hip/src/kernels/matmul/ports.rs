@@ -1,0 +1,117 @@
+//! What tuned products narrow, and how they look at weights.
+
+use crate::kernels::Build;
+use weft_core::contract::{ANY_WEIGHT, Allowed, Extent, F32, Port, Stride, Symbol};
+use weft_core::graph::{DType, Layout};
+
+/// Rows of whole pieces of 32 values.
+pub(super) const WHOLE: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(32, 1 << 30) }];
+/// And few tokens.
+pub(super) const FEW: &[Symbol] = &[
+    Symbol { name: "I", allowed: Allowed::MultipleOf(32, 1 << 30) },
+    Symbol { name: "T", allowed: Allowed::Between(1, 8) },
+];
+/// Rows for matrix units.
+pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
+
+/// Types of blocks.
+const QUANTISED: &[DType] =
+    &[DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q8_0, DType::Q4_K, DType::Q5_K, DType::Q6_K];
+
+/// Packed rows at any distance: of weights anywhere (see [`is_wide`]), of activations where four floats can be loaded at once.
+pub(super) fn rows_port(port: Port) -> Port {
+    if port.dtypes == ANY_WEIGHT {
+        port.packed_rows()
+    } else if port.name == "x" {
+        Port { dtypes: F32, ..port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]) }
+            .aligned(16)
+    } else if port.access.writes() {
+        port.packed_rows().aligned(4)
+    } else {
+        port
+    }
+}
+
+/// One matrix of weights, one plane of columns.
+pub(super) fn product_port(port: Port) -> Port {
+    let mut port = rows_port(port);
+    port.shape[2] = Extent::Is(1);
+    port.shape[3] = Extent::Is(1);
+    port
+}
+
+/// Ports of joined products, weights by their types.
+pub(super) fn joined_port(port: Port) -> Port {
+    rows_port(port)
+}
+
+/// With weights in blocks.
+pub(super) fn quantised(port: Port) -> Port {
+    if port.dtypes == ANY_WEIGHT { Port { dtypes: QUANTISED, ..port } } else { port }
+}
+
+/// Whether every part of a weight can be loaded 16 bytes at a time. Others are read by the kernels for any layout: no weight
+/// of a model is among them.
+pub(super) fn is_wide(build: &Build<'_>, port: &str, weight: &Layout) -> bool {
+    let whole = weight.dtype.block_bytes().is_multiple_of(16) || !weight.dtype.is_quantised();
+    let along = |dim: usize| weight.shape[dim] <= 1 || weight.strides[dim].is_multiple_of(16);
+    build.packing(port).is_some() || (whole && weight.offset.is_multiple_of(16) && (1..4).all(along))
+}
+
+/// A type in the names of entry points.
+pub(super) fn suffix(dtype: DType) -> String {
+    dtype.to_string().to_lowercase()
+}
+
+/// Values that 16 bytes of levels hold.
+const fn unit(dtype: DType) -> u64 {
+    match dtype {
+        DType::F32 => 4,
+        DType::F16 | DType::BF16 => 8,
+        DType::Q8_0 => 16,
+        _ => 32,
+    }
+}
+
+/// How the waves of a block share rows, see `include/teams.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Teams {
+    /// Waves of a team.
+    pub split: u32,
+}
+
+/// Threads of a block.
+pub(super) const THREADS: u32 = 256;
+/// Waves of a block.
+const WAVES: u32 = THREADS / 32;
+/// Rows of a team.
+const ROWS: u32 = 2;
+/// Blocks that keep all compute units busy.
+const BLOCKS: u64 = 160;
+
+impl Teams {
+    /// For this many rows of all weights like `weight`. The number of columns must not matter here: it would change results.
+    pub(super) fn new(weight: &Layout, rows: u64) -> Self {
+        let turns = weight.shape[0] / unit(weight.dtype) / 32;
+        let mut teams = Teams { split: 1 };
+        while teams.split < 4 && rows / teams.rows() < BLOCKS && u64::from(2 * teams.split) <= turns {
+            teams.split *= 2;
+        }
+        teams
+    }
+
+    /// Rows of a block.
+    pub(super) fn rows(self) -> u64 {
+        u64::from(WAVES / self.split * ROWS)
+    }
+
+    /// Blocks for this many rows.
+    pub(super) fn blocks(self, rows: u64) -> Result<u32, String> {
+        narrow(rows.div_ceil(self.rows()))
+    }
+}
+
+/// A number of blocks, or of bytes that 32 bits count.
+pub(super) fn narrow(n: u64) -> Result<u32, String> {
+    u32::try_from(n).map_err(|_| format!("{n} is too much for 32 bits"))
+}

@@ -1,0 +1,363 @@
+//! A compiled plan: launches with functions and arguments made, the arena, and what each submission owns.
+
+use crate::arguments::{self, Shared};
+use crate::code::Code;
+use crate::kernels::{Build, Implementation, Launch};
+use crate::memory::{Memory, Region};
+use crate::module::Function;
+use crate::profile::{Clock, Profile};
+use crate::slots::{FAULT, Slots};
+use crate::stream::{Event, Stream};
+use crate::transfer::Transfer;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use weft_core::backend::{Buffer, CompileRequest, DeviceError, Program, Ticket};
+use weft_core::graph::StorageId;
+use weft_core::kernels::KernelError;
+use weft_core::plan::{Place, Plan};
+
+/// What a program needs from its backend.
+pub(crate) struct Setup {
+    pub stream: Arc<Stream>,
+    pub transfer: Arc<Transfer>,
+    pub code: Code,
+    pub implementations: Vec<Implementation>,
+    pub poison: bool,
+    /// Where times are added up, if launches are timed.
+    pub profile: Option<Arc<Profile>>,
+}
+
+/// One launch, ready to be submitted.
+struct Ready {
+    function: Function,
+    groups: [u32; 3],
+    threads: u32,
+    /// The argument structure.
+    arguments: Vec<u64>,
+}
+
+/// Work of about 50 ms on a middling GPU: a longer split is cut, so that it can be cancelled.
+const PART_FLOPS: u64 = 400_000_000_000;
+
+/// Outputs up to this many bytes come back with the submission that makes them; larger ones when they are asked for.
+const MAILED: u64 = 64 << 10;
+
+pub(crate) struct HipProgram {
+    stream: Arc<Stream>,
+    transfer: Arc<Transfer>,
+    launches: Vec<Ready>,
+    /// Per split of the plan its parts as ranges of launches; empty for splits of other devices.
+    splits: Vec<Vec<Range<usize>>>,
+    /// The last split on this device.
+    last: usize,
+    places: Vec<Option<Region>>,
+    inputs: Region,
+    fault: Region,
+    /// Regions to fill with NaN before each submission.
+    poisoned: Vec<Region>,
+    slots: Slots,
+    /// Behind each of the last two parts.
+    parts: [Event; 2],
+    facts: Facts,
+    clock: Option<Clock>,
+}
+
+/// What of a plan a program keeps for reports.
+struct Facts {
+    /// Per dispatch its kernel and the names of its ports.
+    dispatches: Vec<(&'static str, Vec<&'static str>)>,
+    inputs: Vec<bool>,
+}
+
+/// The region of a buffer of this backend.
+pub(crate) fn region(buffer: &Buffer) -> Result<&Region, DeviceError> {
+    let foreign = || DeviceError::Lost { reason: "the buffer belongs to another backend".to_owned() };
+    buffer.handle.downcast_ref::<Region>().ok_or_else(foreign)
+}
+
+impl HipProgram {
+    pub(crate) fn compile(setup: &Setup, request: &CompileRequest<'_>) -> Result<Self, DeviceError> {
+        let (plan, stream) = (request.plan, &setup.stream);
+        let part = &plan.devices[request.device];
+        let own = |what: &str, bytes: u64| -> Result<Region, DeviceError> {
+            let region = Region::whole(Memory::new(stream.device(), what, bytes)?);
+            stream.fill(&region.memory, 0, region.bytes, 0)?;
+            Ok(region)
+        };
+        let arena = own("activations", part.arena_bytes)?;
+        let inputs = own("inputs", part.input_bytes)?;
+        let fault = own("faults", FAULT)?;
+        let mut places = Vec::with_capacity(part.places.len());
+        for (index, place) in part.places.iter().enumerate() {
+            let storage = StorageId(index as u32);
+            let bytes = plan.graph.storages[index].bytes;
+            let part_of = |region: &Region, offset: u64| Region { offset, bytes, ..region.clone() };
+            places.push(match place {
+                None => None,
+                Some(Place::Arena(offset)) => Some(part_of(&arena, *offset)),
+                Some(Place::Input(offset)) => Some(part_of(&inputs, *offset)),
+                Some(Place::Own) => {
+                    let buffer = request.buffers.get(&storage).ok_or(DeviceError::NoBuffer { storage })?;
+                    Some(region(buffer)?.clone())
+                }
+            });
+        }
+        let (planned, scratch_bytes) = launches(setup, request, &places)?;
+        let scratch = own("scratch", scratch_bytes)?;
+        let shared = Shared { fault: fault.address(0), scratch: scratch.address(0) };
+        let ready = ready(setup, plan, &planned, &places, shared)?;
+        let indices: Vec<usize> = planned.iter().map(|(index, _)| *index).collect();
+        let mailed = mailed(plan, request.device, &places);
+        let clock = match &setup.profile {
+            None => None,
+            Some(profile) => Some(Clock::new(stream, plan, &indices, Arc::clone(profile))?),
+        };
+        Ok(HipProgram {
+            slots: Slots::new(stream, part.input_bytes, mailed)?,
+            parts: [Event::new(stream)?, Event::new(stream)?],
+            stream: Arc::clone(stream),
+            transfer: Arc::clone(&setup.transfer),
+            launches: ready,
+            splits: split(plan, request.device, &indices),
+            last: plan.splits.iter().rposition(|s| s.device == request.device).unwrap_or(0),
+            places,
+            inputs,
+            fault,
+            poisoned: if setup.poison { vec![arena, scratch] } else { Vec::new() },
+            facts: Facts {
+                dispatches: plan
+                    .dispatches
+                    .iter()
+                    .map(|d| (d.kernel, d.bindings.iter().map(|b| b.map_or("", |b| b.port)).collect()))
+                    .collect(),
+                inputs: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
+            },
+            clock,
+        })
+    }
+
+    fn place(&self, storage: StorageId) -> Result<&Region, DeviceError> {
+        self.places.get(storage.index()).and_then(Option::as_ref).ok_or(DeviceError::NoBuffer { storage })
+    }
+
+    /// What comes before the first launch of a submission.
+    fn start(&mut self, ticket: Ticket) -> Result<(), DeviceError> {
+        if self.slots.get(ticket)?.send_inputs(&self.stream, &self.inputs)? {
+            self.stream.fill(&self.fault.memory, 0, FAULT, 0)?;
+            for region in &self.poisoned {
+                self.stream.fill(&region.memory, region.offset, region.bytes, 0xff)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, part: Range<usize>) -> Result<(), DeviceError> {
+        for at in part {
+            let ready = &mut self.launches[at];
+            if let Some(clock) = &self.clock {
+                clock.before(at)?;
+            }
+            self.stream.launch(&ready.function, ready.groups, ready.threads, &mut ready.arguments)?;
+            if let Some(clock) = &self.clock {
+                clock.after(at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The error that a kernel reported, from the fault words.
+    fn reported(&self, words: [u32; 4]) -> Result<(), DeviceError> {
+        let Some(index) = (words[0] as usize).checked_sub(1) else { return Ok(()) };
+        let Some((kernel, ports)) = self.facts.dispatches.get(index) else {
+            return Err(DeviceError::Lost { reason: format!("a fault names dispatch {index}") });
+        };
+        let port = ports.get(words[1] as usize).copied().unwrap_or("");
+        let got = i64::from(words[2].cast_signed());
+        let source = KernelError::Index { port, got, limit: u64::from(words[3]) };
+        Err(DeviceError::Kernel { index, kernel, source })
+    }
+}
+
+/// The launches of every dispatch of the device: index and launch, and the largest scratch memory wanted.
+fn launches(
+    setup: &Setup,
+    request: &CompileRequest<'_>,
+    places: &[Option<Region>],
+) -> Result<(Vec<(usize, Launch)>, u64), DeviceError> {
+    let (mut all, mut most) = (Vec::new(), 0);
+    for (index, dispatch) in request.plan.dispatches.iter().enumerate() {
+        if dispatch.device != request.device {
+            continue;
+        }
+        let kernel = dispatch.kernel;
+        let failed = |reason: String| DeviceError::Dispatch { index, kernel, reason };
+        let known =
+            |i: &&Implementation| i.offer.contract.kernel == kernel && i.offer.variant == dispatch.variant;
+        let implementation = setup.implementations.iter().find(known);
+        let implementation = implementation.ok_or_else(|| failed("no such variant".to_owned()))?;
+        let rows = |binding: &Option<weft_core::plan::Binding>| {
+            let place = places.get(binding.as_ref()?.tensor.storage.index())?.as_ref()?;
+            place.rows
+        };
+        let repacked: Vec<_> = dispatch.bindings.iter().map(rows).collect();
+        let contract = implementation.offer.contract;
+        let mut build = Build { dispatch, contract, repacked: &repacked, scratch: 0 };
+        let launches = (implementation.variant.build)(&mut build).map_err(failed)?;
+        most = most.max(build.scratch);
+        let work = launches.into_iter().filter(|launch| launch.groups.iter().all(|n| *n > 0));
+        all.extend(work.map(|launch| (index, launch)));
+    }
+    Ok((all, most))
+}
+
+/// Functions and arguments of launches.
+fn ready(
+    setup: &Setup,
+    plan: &Plan,
+    planned: &[(usize, Launch)],
+    places: &[Option<Region>],
+    shared: Shared,
+) -> Result<Vec<Ready>, DeviceError> {
+    let stem = |index: usize, launch: &Launch| launch.stem.unwrap_or(plan.dispatches[index].kernel);
+    let stems: Vec<&'static str> = planned.iter().map(|(index, launch)| stem(*index, launch)).collect();
+    setup.code.load(&stems);
+    let mut all = Vec::with_capacity(planned.len());
+    for (index, launch) in planned {
+        let dispatch = &plan.dispatches[*index];
+        let failed =
+            |reason: String| DeviceError::Dispatch { index: *index, kernel: dispatch.kernel, reason };
+        let mut regions = Vec::with_capacity(dispatch.bindings.len());
+        for binding in &dispatch.bindings {
+            regions.push(match binding {
+                None => None,
+                Some(binding) => {
+                    let storage = binding.tensor.storage;
+                    let place = places.get(storage.index()).and_then(Option::as_ref);
+                    Some(place.ok_or(DeviceError::NoBuffer { storage })?.clone())
+                }
+            });
+        }
+        let function = setup.code.function(stem(*index, launch), &launch.function).map_err(failed)?;
+        let arguments = arguments::block(dispatch, *index, launch, &regions, shared).map_err(failed)?;
+        all.push(Ready { function, groups: launch.groups, threads: launch.threads, arguments });
+    }
+    Ok(all)
+}
+
+/// Splits of the plan as runs of launches, long ones cut. `indices` holds the dispatch of each launch.
+fn split(plan: &Plan, device: usize, indices: &[usize]) -> Vec<Vec<Range<usize>>> {
+    let of_split = |split: &weft_core::plan::Split| {
+        if split.device != device {
+            return Vec::new();
+        }
+        let first = indices.partition_point(|index| *index < split.first);
+        let end = indices.partition_point(|index| *index < split.end);
+        let (mut parts, mut start, mut flops) = (Vec::new(), first, 0);
+        for (at, index) in indices.iter().enumerate().take(end).skip(first) {
+            flops += plan.dispatches[*index].cost.flops;
+            if flops > PART_FLOPS && at + 1 < end {
+                parts.push(start..at + 1);
+                (start, flops) = (at + 1, 0);
+            }
+        }
+        parts.push(start..end);
+        parts
+    };
+    plan.splits.iter().map(of_split).collect()
+}
+
+/// Storages of small outputs on this device: they come back with the submission.
+fn mailed(plan: &Plan, device: usize, places: &[Option<Region>]) -> Vec<(StorageId, Region)> {
+    let mut all: Vec<(StorageId, Region)> = Vec::new();
+    let mut total = 0;
+    for ((_, tensor), of) in plan.graph.outputs.iter().zip(&plan.output_devices) {
+        let storage = plan.graph.tensor(*tensor).storage;
+        let place = places.get(storage.index()).and_then(Option::as_ref);
+        let Some(region) = place.filter(|_| *of == device) else { continue };
+        if region.bytes > 0 && total + region.bytes <= MAILED && all.iter().all(|(s, _)| *s != storage) {
+            total += region.bytes;
+            all.push((storage, region.clone()));
+        }
+    }
+    all
+}
+
+impl Program for HipProgram {
+    fn begin(&mut self, inputs: &[(StorageId, &[u8])]) -> Result<Ticket, DeviceError> {
+        let mut parts = Vec::with_capacity(inputs.len());
+        for (storage, bytes) in inputs {
+            // An input that no dispatch here reads has no place.
+            if self.facts.inputs.get(storage.index()).copied().unwrap_or(false) {
+                parts.push((self.place(*storage)?.offset, *bytes));
+            }
+        }
+        self.slots.begin(&parts)
+    }
+
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        split: usize,
+        cancel: Option<&AtomicBool>,
+    ) -> Result<(), DeviceError> {
+        let Some(parts) = self.splits.get(split).filter(|parts| !parts.is_empty()).cloned() else {
+            return Ok(());
+        };
+        self.stream.device().enter()?;
+        self.start(ticket)?;
+        for (at, part) in parts.iter().enumerate() {
+            if cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+                return Err(DeviceError::Cancelled);
+            }
+            self.launch(part.clone())?;
+            if parts.len() > 1 {
+                // One part runs while the next is submitted; a cancelled run has at most that much left to do.
+                self.parts[at % 2].record()?;
+                self.parts[(at + 1) % 2].wait()?;
+            }
+        }
+        if split == self.last {
+            self.slots.send_mail(ticket, &self.stream, &self.fault)?;
+        }
+        self.clock.as_ref().map_or(Ok(()), |clock| clock.collect(&self.stream))
+    }
+
+    fn poll(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {
+        match self.slots.get(ticket)?.outcome()? {
+            None => Ok(false),
+            Some(words) => self.reported(words).map(|()| true),
+        }
+    }
+
+    fn read(
+        &mut self,
+        ticket: Ticket,
+        storage: StorageId,
+        offset: u64,
+        into: &mut [u8],
+    ) -> Result<(), DeviceError> {
+        let region = self.place(storage)?.clone();
+        if let Some(words) = self.slots.get(ticket)?.wait()? {
+            self.reported(words)?;
+            if self.slots.read_mail(ticket, storage, offset, into) {
+                return Ok(());
+            }
+        }
+        self.transfer.read(&region, offset, into)
+    }
+
+    fn write(
+        &mut self,
+        ticket: Ticket,
+        storage: StorageId,
+        range: Range<u64>,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        let region = self.place(storage)?.clone();
+        // Inputs of this submission that are still to be copied would overwrite what is written now.
+        self.stream.device().enter()?;
+        self.start(ticket)?;
+        self.transfer.write(&region, range.start, bytes)
+    }
+}

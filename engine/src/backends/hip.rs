@@ -1,0 +1,46 @@
+//! AMD GPUs through the HIP runtime.
+
+use super::{BackendOptions, Choice, Found, Kind, cache, describe};
+use std::sync::Arc;
+use weft_core::backend::{Backend, DeviceError};
+use weft_hip::{Hip, Options};
+
+pub(super) const KIND: Kind = Kind { name: "hip", open, find };
+
+fn open(choice: &Choice, options: &BackendOptions) -> Result<Arc<dyn Backend>, DeviceError> {
+    let device = match choice {
+        Choice::Automatic | Choice::Best => None,
+        Choice::Index(index) => Some(index.to_string()),
+        Choice::Named(part) => Some(part.clone()),
+    };
+    Ok(Arc::new(Hip::open(&with(device, options))?))
+}
+
+fn with(device: Option<String>, options: &BackendOptions) -> Options {
+    let progress = options.shaders.clone().map(|progress| progress.0);
+    Options { device, repack: options.repack, cache: cache(), progress, ..Options::default() }
+}
+
+fn find(options: &BackendOptions) -> Vec<Found> {
+    let all = match weft_hip::devices(&with(None, options)) {
+        Ok(all) => all,
+        Err(error) => {
+            let status = Err(error.to_string());
+            return vec![Found { backend: KIND.name, device: String::new(), detail: Vec::new(), status }];
+        }
+    };
+    let tested = |found: weft_hip::Found| {
+        let mut detail =
+            vec![("architecture".to_owned(), found.architecture), ("runtime".to_owned(), found.driver)];
+        detail.extend(found.detail);
+        let status = match Hip::open(&with(Some(found.index.to_string()), options)) {
+            Ok(hip) => {
+                detail.extend(describe(&hip));
+                Ok(())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        Found { backend: KIND.name, device: format!("{}: {}", found.index, found.name), detail, status }
+    };
+    all.into_iter().map(tested).collect()
+}

@@ -1,0 +1,71 @@
+// The table of segments: which rows of a ubatch belong to which sequence.
+#pragma once
+#include "include/view.h"
+
+struct Segment {
+  pk_u32 slot, row, count, position, plane;
+  bool fresh;
+};
+PKD pk_u32 segment_word(const View &table, pk_u32 entry, int word) {
+  return read32(row_of(table, entry, 0, 0) + word * table.stride[0]);
+}
+PKD Segment segment_at(const View &table, pk_u32 entry) {
+  Segment s;
+  s.slot = segment_word(table, entry, 0);
+  s.row = segment_word(table, entry, 1);
+  s.count = segment_word(table, entry, 2);
+  s.position = segment_word(table, entry, 3);
+  s.fresh = segment_word(table, entry, 4) != 0;
+  s.plane = segment_word(table, entry, 5);
+  return s;
+}
+
+// Where segments may lie: rows of the ubatch, slots of the pools, and the port that a wrong one is reported for.
+struct Bounds {
+  pk_u32 rows, slots;
+  int port;
+};
+PKD bool segment_holds(const Common &common, const Segment &s, const Bounds &bounds, bool reports) {
+  if (s.count == 0) return true;
+  pk_u64 end = (pk_u64)s.row + s.count;
+  if (end > bounds.rows) {
+    // An end beyond 31 bits is as far outside as any.
+    if (reports) report(common, bounds.port, end > 0x7fffffffu ? 0x7fffffff : (pk_i64)end, bounds.rows);
+    return false;
+  }
+  if (s.slot >= bounds.slots) {
+    if (reports) report(common, bounds.port, s.slot, bounds.slots);
+    return false;
+  }
+  return true;
+}
+// Whether every segment lies inside; one thread of a dispatch reports the first that does not.
+PKD bool segments_hold(const Common &common, const View &table, const Bounds &bounds, bool reports) {
+  PK_ROLLED for (pk_u32 e = 0; e < table.shape[1]; e++)
+    if (!segment_holds(common, segment_at(table, e), bounds, reports)) return false;
+  return true;
+}
+// Bits that any lane of a wave has.
+PKD pk_u32 wave_or(pk_u32 x) {
+  x |= pk_xor<1>(x);
+  x |= pk_xor<2>(x);
+  x |= pk_xor<4>(x);
+  x |= pk_xor<8>(x);
+  return x | pk_xor<16>(x);
+}
+// The same, each lane of a wave looking at its part of the table.
+PKD bool segments_hold_wave(const Common &common, const View &table, const Bounds &bounds, bool reports) {
+  pk_u32 wrong = 0;
+  for (pk_u32 e = pk_lane(); e < table.shape[1]; e += 32)
+    if (!segment_holds(common, segment_at(table, e), bounds, reports)) wrong = 1;
+  return wave_or(wrong) == 0;
+}
+// The segment of a row; without tokens if there is none.
+PKD Segment segment_of(const View &table, pk_u32 row) {
+  PK_ROLLED for (pk_u32 e = 0; e < table.shape[1]; e++) {
+    Segment s = segment_at(table, e);
+    if (row >= s.row && row - s.row < s.count) return s;
+  }
+  Segment none = {};
+  return none;
+}

@@ -1,0 +1,264 @@
+// A matrix of weights times columns of activations.
+#include "args/mul_mat.h"
+#include "include/elements.h"
+#include "include/mul_mat_any.h"
+#include "include/mul_mat_tiles.h"
+#include "include/mul_mat_vec.h"
+
+PK_KERNEL(mul_mat_any, 256, mul_mat_args) {
+  pk_u64 n = element_number(p.groups_x);
+  if (n >= elements(p.out)) return;
+  Place at = place_of(n, p.out);
+  const char *row = row_of(p.weight, at.i[0], at.i[2] % p.weight.shape[2], at.i[3] % p.weight.shape[3]);
+  float sum = dot_any(p.weight, row, p.x, row_of(p.x, at.i[1], at.i[2], at.i[3]), p.x.shape[0]);
+  if (pk_lane() == 0) store_at(p.out, at, sum);
+}
+
+// One to eight columns in f32.
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_vec_f32_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F32, 1>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_vec_f32_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F32, 2>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_vec_f32_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F32, 4>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_f32_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F32, 8>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_vec_f16_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F16, 1>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_vec_f16_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F16, 2>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_f16_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F16, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_f16_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F16, 8>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_vec_bf16_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_BF16, 1>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_vec_bf16_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_BF16, 2>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_bf16_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_BF16, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_bf16_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_BF16, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q4_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 2>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q4_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_0_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_1, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q4_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_1, 2>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q4_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_1, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_1_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_1, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_0, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_0, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_0, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_0_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_0, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_1, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_1, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_1, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q5_1_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_1, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 2>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 8>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 8>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 1>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 2>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 8>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 8>(p); }
+
+// One to eight columns, rounded to eight bits.
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q5_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q5_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q5_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_q8_q5_1_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 8>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_q8_q8_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 1>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_q8_q8_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 2>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q8_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q8_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q4_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q4_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_q8_q4_k_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q5_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_K, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q5_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_K, 2>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_q8_q5_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_q8_q5_k_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q5_K, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q6_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q6_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 2>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_q8_q6_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_q8_q6_k_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 8>(p); }
+
+// Many columns in f32.
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_f32, 128, mul_mat_args) { mul_mat_tiles<TYPE_F32>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_f16, 128, mul_mat_args) { mul_mat_tiles<TYPE_F16>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_bf16, 128, mul_mat_args) { mul_mat_tiles<TYPE_BF16>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q4_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q4_1, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_1>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q5_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q5_1, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_1>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q8_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q8_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q4_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_K>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q5_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_K>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q6_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q6_K>(p); }
+
+// Many columns on matrix units; the last number in a name is columns of a tile.
+PK_KERNEL(mul_mat_halves, 256, mul_mat_args) { put_halves(p.x, p.common.scratch, thread_number(256, p.groups_x)); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_f32_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_F32, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_f32_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_F32, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_f32_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_F32, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_f16_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_F16, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_f16_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_F16, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_f16_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_F16, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_bf16_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_bf16_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_bf16_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q4_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q4_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q4_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q4_1_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q4_1_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q4_1_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q5_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q5_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q5_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q5_1_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q5_1_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q5_1_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q8_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q8_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q8_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q4_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q4_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q4_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q5_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q5_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q5_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 128, 128, 4>(p); }
+// VGPRs: at most 168
+PK_KERNEL(mul_mat_wmma_q6_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 64, 32, 2>(p); }
+// VGPRs: at most 216
+PK_KERNEL(mul_mat_wmma_q6_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q6_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 128, 128, 4>(p); }

@@ -1,0 +1,164 @@
+// A matrix of weights a (slot, token), chosen by index, times a column of activations.
+#include "args/mul_mat_id.h"
+#include "include/elements.h"
+#include "include/mul_mat_any.h"
+#include "include/mul_mat_id_tiles.h"
+#include "include/mul_mat_id_vec.h"
+
+PK_KERNEL(mul_mat_id_any, 256, mul_mat_id_args) {
+  pk_u64 n = element_number(p.groups_x);
+  if (n >= elements(p.out)) return;
+  Place at = place_of(n, p.out);
+  pk_u32 slot = at.i[1], token = at.i[2];
+  pk_i64 expert = load_index(p.ids, slot, token, 0, 0);
+  if (expert < 0 || expert >= p.weight.shape[2]) {
+    if (pk_lane() == 0) report(p.common, 2, expert, p.weight.shape[2]);
+    return;
+  }
+  const char *row = row_of(p.weight, at.i[0], (pk_u32)expert, 0);
+  float sum = dot_any(p.weight, row, p.x, row_of(p.x, slot % p.x.shape[1], token, 0), p.x.shape[0]);
+  if (pk_lane() == 0) store_at(p.out, at, sum);
+}
+
+// A column at a time in f32.
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_id_vec_f32, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_F32>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_id_vec_f16, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_F16>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_id_vec_bf16, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_BF16>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_id_vec_q4_0, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q4_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_id_vec_q4_1, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q4_1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_id_vec_q5_0, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q5_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_id_vec_q5_1, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q5_1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_id_vec_q8_0, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q8_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_id_vec_q4_k, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q4_K>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_id_vec_q5_k, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q5_K>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_id_vec_q6_k, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE_Q6_K>(p); }
+
+// A column at a time, rounded to eight bits.
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_id_q8_q4_0, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q4_0>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_id_q8_q4_1, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q4_1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_id_q8_q5_0, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q5_0>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_id_q8_q5_1, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q5_1>(p); }
+// VGPRs: at most 48
+PK_KERNEL_WAVES(mul_mat_id_q8_q8_0, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q8_0>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_id_q8_q4_k, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q4_K>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_id_q8_q5_k, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q5_K>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_id_q8_q6_k, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE_Q6_K>(p); }
+
+// Many columns, sorted by expert.
+PK_KERNEL(mul_mat_id_sort, 256, mul_mat_id_args) {
+  PK_LDS SortRoom room;
+  mul_mat_id_sort(p, (pk_u32 *)p.common.scratch, room);
+}
+
+// In f32.
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_f32, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_F32>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_f16, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_F16>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_bf16, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_BF16>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q4_0, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q4_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q4_1, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q4_1>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q5_0, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q5_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q5_1, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q5_1>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q8_0, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q8_0>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q4_k, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q4_K>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q5_k, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q5_K>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_id_tile_q6_k, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE_Q6_K>(p); }
+
+// On matrix units; the last number in a name is columns of a tile.
+PK_KERNEL(mul_mat_id_halves, 256, mul_mat_id_args) {
+  put_halves(p.x, p.common.scratch + p.halves, thread_number(256, p.groups_x));
+}
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_f32_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_F32, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_f32_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_F32, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_f32_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_F32, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_f16_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_F16, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_f16_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_F16, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_f16_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_F16, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_bf16_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_BF16, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_bf16_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_BF16, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_bf16_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_BF16, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_q4_0_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_q4_0_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q4_0_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_0, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_q4_1_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_1, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_q4_1_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_1, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q4_1_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_1, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_q5_0_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_q5_0_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q5_0_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_0, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_q5_1_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_1, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_q5_1_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_1, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q5_1_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_1, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_q8_0_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q8_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_q8_0_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q8_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q8_0_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q8_0, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_q4_k_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_K, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_q4_k_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q4_k_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q4_K, 128, 128, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_id_wmma_q5_k_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_K, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_id_wmma_q5_k_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q5_k_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q5_K, 128, 128, 4>(p); }
+// VGPRs: at most 168
+PK_KERNEL(mul_mat_id_wmma_q6_k_32, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q6_K, 64, 32, 2>(p); }
+// VGPRs: at most 216
+PK_KERNEL(mul_mat_id_wmma_q6_k_64, 128, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q6_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_id_wmma_q6_k_128, 256, mul_mat_id_args) { mul_mat_id_matrices<TYPE_Q6_K, 128, 128, 4>(p); }

@@ -1,0 +1,53 @@
+// act(gate * x) * (up * x) for few columns of f32. A team of waves computes the same rows of both weights.
+#include "args/mul_mat_swiglu.h"
+#include "include/dot_rows_typed.h"
+#include "include/elements.h"
+#include "include/functions.h"
+#include "include/mul_mat_any.h"
+
+template <int COLUMNS, class Room> PKD void mul_mat_swiglu(const mul_mat_swiglu_args &p) {
+  PK_LDS Room room;
+  const Team team = team_of(p.split);
+  const pk_u32 first = pk_bx() * rows_of_block(p.split) + team.row;
+  const Columns<COLUMNS> x = columns_of<COLUMNS>(p.x);
+  float opened = 1;
+  // One text for both weights.
+  PK_ROLLED for (int pass = 0; pass < 2; pass++) {
+    const View weight = pass == 0 ? p.gate : p.up;
+    Sums<COLUMNS> sums;
+    clear(sums);
+    dot_typed<COLUMNS>(weight.type, rows_from(weight, first, 0), x, p.x.shape[0], team, room, pass > 0, sums);
+    const float sum = team_sum(sums, team, room.sums);
+    opened = pass == 0 ? opening(p.kind, sum) : opened * sum;
+  }
+  store_sums<COLUMNS>(p.out, first, team, opened);
+}
+
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_swiglu_vec_1, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<1, ExactRoom<1>>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_swiglu_vec_2, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<2, ExactRoom<2>>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_swiglu_vec_4, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<4, ExactRoom<4>>(p); }
+// VGPRs: at most 192
+PK_KERNEL_WAVES(mul_mat_swiglu_vec_8, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<8, ExactRoom<8>>(p); }
+
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_swiglu_q8_1, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<1, RoundedRoom<1>>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_swiglu_q8_2, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<2, RoundedRoom<2>>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_swiglu_q8_4, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<4, RoundedRoom<4>>(p); }
+// VGPRs: at most 168
+PK_KERNEL_WAVES(mul_mat_swiglu_q8_8, TEAM_THREADS, 6, mul_mat_swiglu_args) { mul_mat_swiglu<8, RoundedRoom<8>>(p); }
+
+// For weights that are not aligned: a wave an element.
+PK_KERNEL(mul_mat_swiglu_any, 256, mul_mat_swiglu_args) {
+  pk_u64 n = element_number(p.groups_x);
+  if (n >= elements(p.out)) return;
+  Place at = place_of(n, p.out);
+  const char *column = row_of(p.x, at.i[1], 0, 0);
+  float gate = dot_any(p.gate, row_of(p.gate, at.i[0], 0, 0), p.x, column, p.x.shape[0]);
+  float up = dot_any(p.up, row_of(p.up, at.i[0], 0, 0), p.x, column, p.x.shape[0]);
+  if (pk_lane() == 0) store_at(p.out, at, opening(p.kind, gate) * up);
+}

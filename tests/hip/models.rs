@@ -1,0 +1,83 @@
+//! Whole models on stand-ins for the runtime: the code for gfx1151 in an emulator, the same texts on fibers.
+
+use crate::{from_file, ids, largest, model};
+use serde_json::Value;
+use std::sync::Arc;
+use weft::session::{Session, SessionOptions};
+use weft_core::backend::Backend;
+use weft_tests::fixtures::path;
+use weft_tests::hip;
+use weft_tests::refs::References;
+
+/// How far logits in exact arithmetic may be from the references.
+const EXACT: f32 = 2e-3;
+/// In fast arithmetic: f32 weights; quantised ones, as far as llama.cpp's own are on the same file.
+const FAST: f32 = 3e-2;
+const FAST_Q4_K_M: f32 = 0.63;
+
+/// Tokens of a prompt that crosses the edge of a chunk.
+const PROMPT: usize = 70;
+
+/// Logits of a prompt in ubatches, then of eight decoded tokens, beside what the references say.
+fn walk(mut session: Session, ids: &[u32], want: &[f32], bound: f32, what: &str) {
+    let width = want.len() / ids.len();
+    let row = |at: usize| &want[at * width..(at + 1) * width];
+    session.prefill(&ids[..PROMPT]).unwrap();
+    let off = largest(session.logits(), row(PROMPT - 1));
+    assert!(off <= bound, "{what}, prompt: {off}");
+    for at in PROMPT..PROMPT + 8 {
+        let off = largest(session.decode(ids[at]).unwrap(), row(at));
+        assert!(off <= bound, "{what}, token {at}: {off}");
+    }
+}
+
+#[test]
+fn a_hybrid_model_in_f32_agrees_with_the_references() {
+    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
+    let (ids, want) = (references.ids("ids"), references.floats("logits"));
+    for gpu in hip::stand_ins() {
+        let model = from_file(&path("models/qwen35-f32.gguf.zst"), vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
+        let fast = SessionOptions { context: 128, ..SessionOptions::default() };
+        walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
+        walk(Session::new(&model, fast).unwrap(), &ids, &want, FAST, &format!("{} fast", gpu.name()));
+    }
+}
+
+#[test]
+fn a_quantised_hybrid_model_agrees_with_the_references() {
+    let file = path("models/qwen35k-Q4_K_M.refs.safetensors.zst");
+    let (ids, want) = (ids(), References::read(&file).floats("logits"));
+    for gpu in hip::stand_ins() {
+        let model = model(vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
+        let fast = SessionOptions { context: 128, ..SessionOptions::default() };
+        walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
+        let what = format!("{} fast", gpu.name());
+        walk(Session::new(&model, fast).unwrap(), &ids, &want, FAST_Q4_K_M, &what);
+    }
+}
+
+#[test]
+fn the_default_model_begins_with_the_stored_ids() {
+    let stored: Value =
+        serde_json::from_slice(&std::fs::read(path("models/weft-tales-greedy.json")).unwrap()).unwrap();
+    let item = &stored["items"][0];
+    let numbers = |value: &Value| -> Vec<u32> {
+        value.as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect()
+    };
+    let (prompt, want) = (numbers(&item["prompt_ids"]), numbers(&item["greedy_ids"]));
+    for gpu in hip::stand_ins() {
+        let file = path("../../models/weft-tales-12m.Q8_0.gguf");
+        let model = from_file(&file, vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let options = SessionOptions { context: 256, ..SessionOptions::exact() };
+        let mut session = Session::new(&model, options).unwrap();
+        session.prefill(&prompt).unwrap();
+        for (at, id) in want[..8].iter().enumerate() {
+            let logits = session.logits();
+            let most = (0..logits.len()).fold(0, |best, i| if logits[i] > logits[best] { i } else { best });
+            assert_eq!(most as u32, *id, "{}, id {at}", gpu.name());
+            session.decode(*id).unwrap();
+        }
+    }
+}
