@@ -5,6 +5,7 @@ use crate::coverage::Refusal;
 use std::collections::BTreeMap;
 use weft_core::contract::draw::{Case, Draft, Source, StrideClass, class_of};
 use weft_core::contract::{Access, Contract};
+use weft_core::graph::Layout;
 use weft_core::kernels::{self, Kernel};
 use weft_tests::Random;
 
@@ -67,11 +68,13 @@ pub fn between(low: f64, high: f64) -> Values {
     Box::new(move |_, random| low + (high - low) * (f64::from(random.unit()) + 1.0) / 2.0)
 }
 
-/// Factors of sums that a result's rows are made of. Short rows could lie near zero altogether, where no relative error is
-/// small: their factors are positive.
+/// Factors of sums that a result's rows are made of. Rows of few values could lie near zero altogether, where no relative error
+/// is small: short ones, and those of a repeated operand, whose values are all equal. Their factors are positive.
 pub fn factors(case: &Case, result: &str) -> Values {
     let width = case.layout(result).map_or(0, |result| result.shape[0]);
-    if width < 16 { between(0.25, 1.0) } else { between(-1.0, 1.0) }
+    let repeats = |layout: &Layout| (0..4).any(|dim| class_of(layout, dim) == Some(StrideClass::Broadcast));
+    let few = width < 16 || case.operands.iter().flatten().any(repeats);
+    if few { between(0.25, 1.0) } else { between(-1.0, 1.0) }
 }
 
 /// Integers from 0 to `limit` − 1.
