@@ -49,7 +49,6 @@ fn build_router(args: &mut Args<'_>) -> Result<Box<dyn Job>, KernelError> {
 
 impl Job for Router {
     fn run(&self, _: usize, worker: &mut Worker) -> Result<(), KernelError> {
-        let chosen = self.ids.shape()[0];
         for token in worker.share(self.ids.shape()[1], 1) {
             // SAFETY: both hold this row; each worker writes its own.
             let (logits, weights) =
@@ -57,11 +56,11 @@ impl Job for Router {
             let shares = worker.floats(logits.len());
             shares.iter_mut().zip(logits).for_each(|(share, logit)| *share = logit * self.scale);
             let mut last = None;
-            for slot in 0..chosen {
+            for (slot, weight) in weights.iter_mut().enumerate() {
                 let Some(expert) = next(shares, last) else { break };
                 // SAFETY: as above.
                 unsafe { self.ids.at([slot, token, 0, 0]).cast::<i32>().write_unaligned(expert as i32) };
-                weights[slot] = shares[expert];
+                *weight = shares[expert];
                 last = Some(expert);
             }
             let larger = |most: f32, v: f32| if v.is_nan() || v > most { v } else { most };
