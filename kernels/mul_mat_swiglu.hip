@@ -1,8 +1,7 @@
 // act(gate * x) * (up * x) for few columns of f32. A team of waves computes the same rows of both weights.
 #include "args/mul_mat_swiglu.h"
-#include "include/dot_rows_typed.h"
+#include "include/dot_gated.h"
 #include "include/elements.h"
-#include "include/functions.h"
 #include "include/mul_mat_any.h"
 
 template <int COLUMNS, class Room> PKD void mul_mat_swiglu(const mul_mat_swiglu_args &p) {
@@ -10,17 +9,9 @@ template <int COLUMNS, class Room> PKD void mul_mat_swiglu(const mul_mat_swiglu_
   const Team team = team_of(p.split);
   const pk_u32 first = pk_bx() * rows_of_block(p.split) + team.row;
   const Columns<COLUMNS> x = columns_of<COLUMNS>(p.x);
-  float opened = 1;
-  // One text for both weights.
-  PK_ROLLED for (int pass = 0; pass < 2; pass++) {
-    const View weight = pass == 0 ? p.gate : p.up;
-    Sums<COLUMNS> sums;
-    clear(sums);
-    dot_typed<COLUMNS>(weight.type, rows_from(weight, first, 0), x, p.x.shape[0], team, room, pass > 0, sums);
-    const float sum = team_sum(sums, team, room.sums);
-    opened = pass == 0 ? opening(p.kind, sum) : opened * sum;
-  }
-  store_sums<COLUMNS>(p.out, first, team, opened);
+  auto rows = [&](const View &weight) { return rows_from(weight, first, 0); };
+  const float sum = dot_gated<COLUMNS>(p.gate, p.up, rows, x, p.x.shape[0], p.kind, team, room);
+  store_sums<COLUMNS>(p.out, first, team, sum);
 }
 
 // VGPRs: at most 144

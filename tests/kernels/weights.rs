@@ -3,7 +3,7 @@
 
 use crate::data::Bench;
 use crate::subject::Subject;
-use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_swiglu, mul_mats};
+use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_id_swiglu, mul_mat_swiglu, mul_mats};
 use std::sync::Arc;
 use weft_core::backend::{Backend, Offer};
 use weft_core::contract::draw::{Case, Draft};
@@ -30,13 +30,16 @@ fn case(offer: &Offer, dtype: DType, sizes: &Sizes) -> Case {
         let more = |name: &str| outer + 3 * u64::from(name.as_bytes().last().map_or(0, |n| n % 4));
         let (dtype, shape) = match (name, contract.kernel) {
             ("weight", _) => (dtype, [inner, outer, experts, 1]),
+            ("gate" | "up", "mul_mat_id_swiglu") => (dtype, [inner, outer, experts, 1]),
             ("gate" | "up", _) => (dtype, [inner, outer, 1, 1]),
             ("w0" | "w2", _) => (dtype, [inner, more(name), 1, 1]),
             ("w1" | "w3", _) => (DType::F16, [inner, more(name), 1, 1]),
             ("ids", _) => (DType::I32, [chosen, tokens, 1, 1]),
-            ("x", "mul_mat_id") => (DType::F32, [inner, if tokens % 2 == 0 { chosen } else { 1 }, tokens, 1]),
+            ("x", "mul_mat_id" | "mul_mat_id_swiglu") => {
+                (DType::F32, [inner, if tokens % 2 == 0 { chosen } else { 1 }, tokens, 1])
+            }
             ("x", _) => (DType::F32, [inner, tokens, 1, 1]),
-            (_, "mul_mat_id") => (DType::F32, [outer, chosen, tokens, 1]),
+            (_, "mul_mat_id" | "mul_mat_id_swiglu") => (DType::F32, [outer, chosen, tokens, 1]),
             (_, "mul_mats") => (DType::F32, [more(name), tokens, 1, 1]),
             _ => (DType::F32, [outer, tokens, 1, 1]),
         };
@@ -135,6 +138,8 @@ const CHOICES: &[Sizes] = &[
 ];
 
 const JOINED: &[Sizes] = &[product(512, 20, 1), product(2048, 9, 3), product(320, 33, 8)];
+const JOINED_CHOICES: &[Sizes] =
+    &[choice(512, 20, 1, 7, 4), choice(2048, 9, 2, 5, 3), choice(320, 33, 7, 3, 2), choice(8480, 3, 1, 2, 2)];
 
 #[test]
 fn imported_weights_give_the_products_of_their_reference() {
@@ -143,6 +148,7 @@ fn imported_weights_give_the_products_of_their_reference() {
     check(&mul_mat_id::SUBJECT, &gpus, CHOICES);
     check(&mul_mats::SUBJECT, &gpus, JOINED);
     check(&mul_mat_swiglu::SUBJECT, &gpus, JOINED);
+    check(&mul_mat_id_swiglu::SUBJECT, &gpus, JOINED_CHOICES);
 }
 
 fn bounded(bounds: Bounds) -> Vec<Arc<dyn Backend>> {

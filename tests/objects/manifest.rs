@@ -35,7 +35,7 @@ fn file(stem: &str) -> PathBuf {
 
 /// Stems that have an object.
 pub fn objects() -> BTreeSet<String> {
-    let files = std::fs::read_dir(folder()).unwrap();
+    let files = std::fs::read_dir(folder()).into_iter().flatten();
     let names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
     names.filter_map(|name| name.strip_suffix(ENDING).map(str::to_owned)).collect()
 }
@@ -47,6 +47,7 @@ pub fn object(stem: &str) -> Option<Vec<u8>> {
 }
 
 pub fn write_object(stem: &str, object: &[u8]) {
+    std::fs::create_dir_all(folder()).unwrap();
     std::fs::write(file(stem), zstd::encode_all(object, 19).unwrap()).unwrap();
 }
 

@@ -3,6 +3,7 @@
 mod attention;
 mod delta;
 mod elementwise;
+mod experts;
 mod indexed;
 mod matmul;
 mod rotary;
@@ -153,10 +154,11 @@ pub(crate) type Scalars = &'static [(&'static str, &'static [&'static str])];
 
 /// The integers of a stem's arguments besides the attributes of its contract.
 pub(crate) fn scalars(stem: &str) -> &'static [&'static str] {
-    let groups: [Scalars; 8] = [
+    let groups: [Scalars; 9] = [
         attention::SCALARS,
         delta::SCALARS,
         elementwise::SCALARS,
+        experts::SCALARS,
         indexed::SCALARS,
         matmul::SCALARS,
         rotary::SCALARS,
@@ -174,10 +176,11 @@ pub(crate) struct Implementation {
 
 /// Everything offered; of one stem the preferred first.
 pub(crate) fn implementations() -> Vec<Implementation> {
-    let groups: [&'static [Variant]; 8] = [
+    let groups: [&'static [Variant]; 9] = [
         attention::VARIANTS,
         delta::VARIANTS,
         elementwise::VARIANTS,
+        experts::VARIANTS,
         indexed::VARIANTS,
         matmul::VARIANTS,
         rotary::VARIANTS,

@@ -17,12 +17,15 @@ fn tool() -> String {
     env::var("WEFT_EMULATOR_OBJDUMP").unwrap_or_else(|_| "llvm-objdump-19".to_owned())
 }
 
+/// By length and hash of the object.
+type Known = HashMap<(usize, u64), Arc<Program>>;
+
 /// The operations of a code object.
 ///
 /// # Errors
 /// [`LoadError::Disassembler`].
 pub fn decoded(image: &[u8]) -> Result<Arc<Program>, LoadError> {
-    static DONE: LazyLock<Mutex<HashMap<(usize, u64), Arc<Program>>>> = LazyLock::new(Mutex::default);
+    static DONE: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
     let mut hasher = DefaultHasher::new();
     image.hash(&mut hasher);
     let key = (image.len(), hasher.finish());

@@ -1,7 +1,7 @@
 //! Half precision. All of it is free of branches, so that loops over lanes become vector instructions.
 
 /// An IEEE half in the low 16 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Half(pub u32);
 
 impl Half {
@@ -80,7 +80,7 @@ fn sum_to_odd(a: f32, b: f32) -> f32 {
     let lost = (a - (sum - part)) + (b - part);
     let is_inexact = u32::from(lost.abs() > 0.0);
     let is_past = (lost.to_bits() ^ sum.to_bits()) >> 31;
-    f32::from_bits(sum.to_bits() - (is_inexact & is_past) | is_inexact)
+    f32::from_bits((sum.to_bits() - (is_inexact & is_past)) | is_inexact)
 }
 
 #[inline(always)]

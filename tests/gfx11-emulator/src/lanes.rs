@@ -39,7 +39,7 @@ impl Kind {
 }
 
 /// A value that one lane holds.
-pub trait Lane: Copy {
+pub trait Lane: Copy + Default {
     const KIND: Kind;
     fn fetch(wave: &Wave, op: &Op, k: usize) -> [Self; LANES];
     fn store(wave: &mut Wave, op: &Op, values: [Self; LANES], doubt: u64);
@@ -167,7 +167,7 @@ pub fn store_half(wave: &mut Wave, op: &Op, high: bool, values: Lanes, doubt: u6
 }
 
 /// A 16-bit integer operand; results as for [`Half`].
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Short(pub u16);
 
 impl Lane for Short {
@@ -264,13 +264,14 @@ impl Lane for f64 {
 
 /// `map` of all lanes as a plain loop, which the compiler turns into vector instructions; `array::map` it does not.
 pub trait MapLanes<A> {
-    fn map_lanes<B: Copy>(self, f: impl Fn(A) -> B) -> [B; LANES];
+    fn map_lanes<B: Copy + Default>(self, f: impl Fn(A) -> B) -> [B; LANES];
 }
 
 impl<A: Copy> MapLanes<A> for [A; LANES] {
     #[inline(always)]
-    fn map_lanes<B: Copy>(self, f: impl Fn(A) -> B) -> [B; LANES] {
-        let mut results = [f(self[0]); LANES];
+    fn map_lanes<B: Copy + Default>(self, f: impl Fn(A) -> B) -> [B; LANES] {
+        // One call of the closure in the text: of two, the compiler would make a function.
+        let mut results = [B::default(); LANES];
         for lane in 0..LANES {
             results[lane] = f(self[lane]);
         }
@@ -291,7 +292,7 @@ pub fn one<A: Lane, R: Lane>(wave: &mut Wave, _: &mut Group<'_>, op: &Op, f: imp
 pub fn two<A: Lane, B: Lane, R: Lane>(wave: &mut Wave, _: &mut Group<'_>, op: &Op, f: impl Fn(A, B) -> R) {
     let doubt = A::doubt(wave, op, 0) | B::doubt(wave, op, 1);
     let (a, b) = (A::fetch(wave, op, 0), B::fetch(wave, op, 1));
-    let mut results = [f(a[0], b[0]); LANES];
+    let mut results = [R::default(); LANES];
     for lane in 0..LANES {
         results[lane] = f(a[lane], b[lane]);
     }
@@ -307,7 +308,7 @@ pub fn three<A: Lane, B: Lane, C: Lane, R: Lane>(
 ) {
     let doubt = A::doubt(wave, op, 0) | B::doubt(wave, op, 1) | C::doubt(wave, op, 2);
     let (a, b, c) = (A::fetch(wave, op, 0), B::fetch(wave, op, 1), C::fetch(wave, op, 2));
-    let mut results = [f(a[0], b[0], c[0]); LANES];
+    let mut results = [R::default(); LANES];
     for lane in 0..LANES {
         results[lane] = f(a[lane], b[lane], c[lane]);
     }

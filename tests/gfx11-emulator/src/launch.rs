@@ -253,7 +253,7 @@ impl Shared<'_> {
         let [x, y, _] = self.launch.block;
         wave.vector[0] = std::array::from_fn(|lane| {
             let thread = number * LANES as u32 + lane as u32;
-            thread % x | (thread / x % y) << 10 | (thread / x / y) << 20
+            (thread % x) | ((thread / x % y) << 10) | ((thread / x / y) << 20)
         });
         wave.vector_doubt[0] = 0;
     }

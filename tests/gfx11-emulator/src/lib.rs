@@ -40,6 +40,9 @@
 //! Time, caches, missing wait counts, races of the host with the device (but for `WEFT_EMULATOR_DEFER`), and races through
 //! atomics on one side only. Which checks are on is set by the environment: see [`options`].
 
+#![allow(clippy::needless_range_loop, reason = "loops over lanes read and write several arrays at one index")]
+#![allow(clippy::result_large_err, reason = "a fault ends a launch; it says all it can")]
+
 pub mod device;
 pub mod fault;
 pub mod hip;

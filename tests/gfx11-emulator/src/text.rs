@@ -232,7 +232,7 @@ fn pattern(name: &str, value: &str) -> Option<Pattern> {
         "row_shr" => by().map(|by| in_row(&|at| at.checked_sub(by)))?,
         "row_ror" => by().map(|by| in_row(&|at| Some((at + 16 - by) & 15)))?,
         "row_mirror" => in_row(&|at| Some(15 - at)),
-        "row_half_mirror" => in_row(&|at| Some(at & 8 | 7 - (at & 7))),
+        "row_half_mirror" => in_row(&|at| Some((at & 8) | (7 - (at & 7)))),
         "quad_perm" => {
             let select = list(value).filter(|select| select.len() == 4)?;
             in_row(&|at| Some(at & !3 | usize::from(select[at & 3] & 3)))

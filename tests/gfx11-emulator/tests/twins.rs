@@ -1,5 +1,7 @@
 //! The same C source for the host and for gfx1151, compared bit for bit over random and over awkward numbers.
 
+#![allow(clippy::unwrap_used, reason = "what fails here is a failed test")]
+
 mod support;
 
 use std::io::Write;

@@ -57,8 +57,7 @@ fn pair(build: &Build<'_>, form: &str) -> Result<Vec<Launch>, String> {
     if !is_wide(build, "gate", &gate) || !is_wide(build, "up", &up) {
         return any(build, "mul_mat_swiglu_any");
     }
-    let (one, other) = (Teams::new(&gate, 2 * rows), Teams::new(&up, 2 * rows));
-    let teams = if one.split < other.split { one } else { other };
+    let teams = Teams::of_pair(&gate, &up, rows);
     let function = format!("mul_mat_swiglu_{form}_{}", columns.next_power_of_two());
     let grid = [narrow(rows.div_ceil(teams.rows()))?, 1, 1];
     Ok(vec![Launch::grid(function, grid, THREADS).integer("split", teams.split)])

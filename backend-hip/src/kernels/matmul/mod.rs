@@ -1,6 +1,7 @@
 //! Products with weights of every type.
 
 mod id;
+mod id_joined;
 mod joined;
 mod ports;
 mod product;
@@ -22,6 +23,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     exact("mul_mats", "vec", joined_port, FEW, joined::several),
     fast("mul_mat_swiglu", "q8", joined_port, FEW, joined::gated_rounded),
     exact("mul_mat_swiglu", "vec", joined_port, FEW, joined::gated),
+    fast("mul_mat_id_swiglu", "q8", joined_port, FEW, id_joined::gated_rounded),
+    exact("mul_mat_id_swiglu", "vec", joined_port, FEW, id_joined::gated),
     fast("mul_mat_id", "q8", |port| quantised(rows_port(port)), FEW, id::rounded_columns),
     exact("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
     fast("mul_mat_id", "wmma", rows_port, WHOLE_TURNS, id::matrices),
@@ -34,6 +37,7 @@ pub(super) const SCALARS: Scalars = &[
     ("mul_mat_id", &["groups_x", "split", "tile", "list", "halves"]),
     ("mul_mats", &["split"]),
     ("mul_mat_swiglu", &["groups_x", "split"]),
+    ("mul_mat_id_swiglu", &["groups_x", "split"]),
 ];
 
 type PortOf = fn(Port) -> Port;

@@ -100,6 +100,12 @@ impl Teams {
         teams
     }
 
+    /// For this many rows of two weights each, computed by the same teams. They suit the weight with the fewer units.
+    pub(super) fn of_pair(gate: &Layout, up: &Layout, rows: u64) -> Self {
+        let (one, other) = (Self::new(gate, 2 * rows), Self::new(up, 2 * rows));
+        if one.split < other.split { one } else { other }
+    }
+
     /// Rows of a block.
     pub(super) fn rows(self) -> u64 {
         u64::from(WAVES / self.split * ROWS)

@@ -13,7 +13,7 @@ pub fn find(name: &str) -> Option<Spec> {
             (sum as u32, (sum >> 32) as u32)
         }),
         "v_sub_co_u32" | "v_sub_co_ci_u32" => {
-            run!(Carry, with_carry, |a, b, carry| borrowed(a, b, carry))
+            run!(Carry, with_carry, borrowed)
         }
         "v_subrev_co_u32" | "v_subrev_co_ci_u32" => {
             run!(Carry, with_carry, |a, b, carry| borrowed(b, a, carry))

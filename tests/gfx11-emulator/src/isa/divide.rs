@@ -16,10 +16,9 @@ pub fn find(name: &str) -> Option<Spec> {
             run!(Carry, scale, |d: f64, n: f64, s: f64| scaled_double(d, n, s)).kinds(DOUBLE)
         }
         "v_div_fmas_f32" => run!(Plain, last_step, |a: f32, b: f32, c: f32, scale: bool| {
-            let sum = a.mul_add(b, c);
             // Undoes what v_div_scale did: a large quotient was made smaller, a small one larger.
-            let back = if c.to_bits() >> 23 & 255 > 127 { 64.0f32 } else { -64.0 };
-            if scale { sum * back.exp2() } else { sum }
+            let back = if c.to_bits() >> 23 & 255 > 127 { 64.0f64 } else { -64.0 };
+            if scale { scaled_sum(a, b, c, back.exp2()) } else { a.mul_add(b, c) }
         })
         .kinds(FLOAT),
         "v_div_fmas_f64" => run!(Plain, last_step, |a: f64, b: f64, c: f64, scale: bool| {
@@ -32,7 +31,8 @@ pub fn find(name: &str) -> Option<Spec> {
             special(f64::from(d), f64::from(n)).map_or(signed(q, d, n), |value| value as f32)
         }),
         "v_div_fixup_f64" => lane3!(|q: f64, d: f64, n: f64| {
-            let q = if q.is_nan() { f64::INFINITY } else { q };
+            let beyond = if n.abs() < d.abs() { 0.0 } else { f64::INFINITY };
+            let q = if q.is_nan() { beyond } else { q };
             special(d, n).unwrap_or(if (d < 0.0) != (n < 0.0) { -q.abs() } else { q.abs() })
         }),
         "v_div_fixup_f16" => lane3!(|q: crate::float::Half, d: crate::float::Half, n: crate::float::Half| {
@@ -45,10 +45,23 @@ pub fn find(name: &str) -> Option<Spec> {
     })
 }
 
-/// The quotient with its sign. A NaN of two ordinary numbers comes from a step that overflowed.
+/// `(a * b + c) * factor`, rounded once: the product is exact in f64, and the sum is rounded to odd there.
+fn scaled_sum(a: f32, b: f32, c: f32, factor: f64) -> f32 {
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    let part = sum - product;
+    let lost = (product - (sum - part)) + (c - part);
+    let is_inexact = u64::from(lost.abs() > 0.0);
+    let is_past = (lost.to_bits() ^ sum.to_bits()) >> 63;
+    let odd = f64::from_bits((sum.to_bits() - (is_inexact & is_past)) | is_inexact);
+    (odd * factor) as f32
+}
+
+/// The quotient with its sign. A NaN of two ordinary numbers comes from a step that left the range.
 #[inline(always)]
 fn signed(q: f32, d: f32, n: f32) -> f32 {
-    let q = if q.is_nan() { f32::INFINITY } else { q };
+    let beyond = if n.abs() < d.abs() { 0.0 } else { f32::INFINITY };
+    let q = if q.is_nan() { beyond } else { q };
     if (d.is_sign_negative()) != (n.is_sign_negative()) { -q.abs() } else { q.abs() }
 }
 
@@ -87,7 +100,7 @@ fn scaled(d: f32, n: f32, s: f32) -> (f32, bool) {
         (s * up, false)
     } else if (1.0 / f64::from(d)) as f32 != 0.0 && ((1.0 / f64::from(d)) as f32).is_subnormal() {
         let is_small = (f64::from(n) / f64::from(d)).abs() < f64::from(f32::MIN_POSITIVE);
-        if is_small { (if is_denominator { s * up } else { s }, true) } else { (s * (1.0 / up), false) }
+        if is_small { (if is_denominator { s / up } else { s }, true) } else { (s / up, false) }
     } else if (f64::from(n) / f64::from(d)).abs() < f64::from(f32::MIN_POSITIVE) {
         (if s.to_bits() == n.to_bits() { s * up } else { s }, true)
     } else if exponent(n) <= 23 {
@@ -111,7 +124,7 @@ fn scaled_double(d: f64, n: f64, s: f64) -> (f64, bool) {
         (s * up, false)
     } else if (1.0 / d).is_subnormal() {
         let is_small = (n / d).is_subnormal() || n / d == 0.0;
-        if is_small { (if is_denominator { s * up } else { s }, true) } else { (s * (1.0 / up), false) }
+        if is_small { (if is_denominator { s / up } else { s }, true) } else { (s / up, false) }
     } else if (n / d).is_subnormal() || n / d == 0.0 {
         (if s.to_bits() == n.to_bits() { s * up } else { s }, true)
     } else if exponent(n) <= 53 {

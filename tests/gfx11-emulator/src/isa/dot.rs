@@ -16,7 +16,7 @@ pub fn find(name: &str) -> Option<Spec> {
         "v_dot2acc_f32_f16" | "v_dot2c_f32_f16" => {
             run!(Accumulate, two_to_float, |bits| Half(bits).value()).kinds(KINDS)
         }
-        "v_dot2_f32_bf16" => run!(Plain, two_to_float, |bits| from_bfloat(bits)).kinds(KINDS),
+        "v_dot2_f32_bf16" => run!(Plain, two_to_float, from_bfloat).kinds(KINDS),
         "v_dot2_f16_f16" => lane3!(|a: u32, b: u32, c: Half| {
             let part = |bits: u32, k: u32| Half(bits >> (16 * k) & 0xffff).value();
             Half::of(part(a, 0).mul_add(part(b, 0), part(a, 1).mul_add(part(b, 1), c.value())))

@@ -83,7 +83,7 @@ fn pull(wave: &mut Wave, _: &mut Group<'_>, op: &Op) {
     let exec = wave.exec();
     let (mut results, mut doubt) = ([0; LANES], address_doubt);
     for lane in 0..LANES {
-        let from = (address[lane].wrapping_add(op.offset as u32) / 4 & 31) as usize;
+        let from = ((address[lane].wrapping_add(op.offset as u32) / 4) & 31) as usize;
         if exec >> from & 1 == 1 {
             results[lane] = data[from];
             doubt |= (data_doubt >> from & 1) << lane | (data_doubt >> (32 + from) & 1) << (32 + lane);
@@ -100,7 +100,7 @@ fn push(wave: &mut Wave, _: &mut Group<'_>, op: &Op) {
     let exec = wave.exec();
     let (mut results, mut doubt) = ([0; LANES], if address_doubt & both(exec) == 0 { 0 } else { !0 });
     for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
-        let to = (address[lane].wrapping_add(op.offset as u32) / 4 & 31) as usize;
+        let to = ((address[lane].wrapping_add(op.offset as u32) / 4) & 31) as usize;
         results[to] = data[lane];
         doubt |= (data_doubt >> lane & 1) << to | (data_doubt >> (32 + lane) & 1) << (32 + to);
     }

@@ -16,13 +16,11 @@ type Tile<T> = [[T; 16]; 16];
 pub fn find(name: &str) -> Option<Spec> {
     Some(match name {
         "v_wmma_f32_16x16x16_f16" => run!(Plain, to_float, |bits| Half(bits).value()),
-        "v_wmma_f32_16x16x16_bf16" => run!(Plain, to_float, |bits| from_bfloat(bits)),
+        "v_wmma_f32_16x16x16_bf16" => run!(Plain, to_float, from_bfloat),
         "v_wmma_f16_16x16x16_f16" => {
             run!(Plain, to_half, (|bits| Half(bits).value(), |value| Half::of(value).0)).with_select()
         }
-        "v_wmma_bf16_16x16x16_bf16" => {
-            run!(Plain, to_half, (|bits| from_bfloat(bits), to_bfloat)).with_select()
-        }
+        "v_wmma_bf16_16x16x16_bf16" => run!(Plain, to_half, (from_bfloat, to_bfloat)).with_select(),
         "v_wmma_i32_16x16x16_iu8" => run!(Plain, to_integer::<8>, false).with_signs(),
         "v_wmma_i32_16x16x16_iu8 clamp" => run!(Plain, to_integer::<8>, true).with_signs(),
         "v_wmma_i32_16x16x16_iu4" => run!(Plain, to_integer::<4>, false).with_signs(),

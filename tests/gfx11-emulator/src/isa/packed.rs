@@ -6,7 +6,7 @@ use crate::isa::Spec;
 use crate::isa::spec::run;
 use crate::lanes::Kind;
 use crate::op::Op;
-use crate::wave::{LANES, Lanes, Wave, computed};
+use crate::wave::{LANES, Wave, computed};
 
 pub fn find(name: &str) -> Option<Spec> {
     floats(name).or_else(|| integers(name))
@@ -62,56 +62,58 @@ fn signed(bits: u32) -> i16 {
     bits as i16
 }
 
-/// The halves of source `k` for the low and the high result, with their signs.
+/// Two numbers a lane: those for the low results, then those for the high ones. One array, so that the text has one call of each
+/// closure; of two the compiler would make a function.
+type Pairs = [u32; 2 * LANES];
+
+/// The halves of source `k`, with their signs.
 #[inline(always)]
-fn halves(wave: &Wave, op: &Op, k: usize) -> (Lanes, Lanes) {
+fn halves(wave: &Wave, op: &Op, k: usize) -> Pairs {
     let words = wave.words(op, k);
-    let part = |select: u8, negate: u8| {
+    let mut pairs = [0; 2 * LANES];
+    let (low, high) = pairs.split_at_mut(LANES);
+    for (part, select, negate) in [(low, op.select, op.negate), (high, op.select_high, op.negate_high)] {
         let shift = if select >> k & 1 == 1 { 16 } else { 0 };
         let sign = if negate >> k & 1 == 1 { 0x8000 } else { 0 };
-        let mut part = [0; LANES];
         for lane in 0..LANES {
             part[lane] = (words[lane] >> shift) & 0xffff ^ sign;
         }
-        part
-    };
-    (part(op.select, op.negate), part(op.select_high, op.negate_high))
+    }
+    pairs
 }
 
 #[inline(always)]
 fn two(wave: &mut Wave, _: &mut Group<'_>, op: &Op, f: impl Fn(u32, u32) -> u32) {
     let doubt = wave.doubt(op, 0, 0) | wave.doubt(op, 1, 0);
-    let ((a, a_high), (b, b_high)) = (halves(wave, op, 0), halves(wave, op, 1));
-    let (mut low, mut high) = ([0; LANES], [0; LANES]);
-    for lane in 0..LANES {
-        low[lane] = f(a[lane], b[lane]);
-        high[lane] = f(a_high[lane], b_high[lane]);
+    let (a, b) = (halves(wave, op, 0), halves(wave, op, 1));
+    let mut results = [0; 2 * LANES];
+    for k in 0..2 * LANES {
+        results[k] = f(a[k], b[k]);
     }
-    store(wave, op, &low, &high, doubt);
+    store(wave, op, &results, doubt);
 }
 
 #[inline(always)]
 fn three(wave: &mut Wave, _: &mut Group<'_>, op: &Op, f: impl Fn(u32, u32, u32) -> u32) {
     let doubt = wave.doubt(op, 0, 0) | wave.doubt(op, 1, 0) | wave.doubt(op, 2, 0);
-    let ((a, a_high), (b, b_high)) = (halves(wave, op, 0), halves(wave, op, 1));
-    let (c, c_high) = halves(wave, op, 2);
-    let (mut low, mut high) = ([0; LANES], [0; LANES]);
-    for lane in 0..LANES {
-        low[lane] = f(a[lane], b[lane], c[lane]);
-        high[lane] = f(a_high[lane], b_high[lane], c_high[lane]);
+    let (a, b, c) = (halves(wave, op, 0), halves(wave, op, 1), halves(wave, op, 2));
+    let mut results = [0; 2 * LANES];
+    for k in 0..2 * LANES {
+        results[k] = f(a[k], b[k], c[k]);
     }
-    store(wave, op, &low, &high, doubt);
+    store(wave, op, &results, doubt);
 }
 
 #[inline(always)]
-fn store(wave: &mut Wave, op: &Op, low: &Lanes, high: &Lanes, doubt: u64) {
+fn store(wave: &mut Wave, op: &Op, results: &Pairs, doubt: u64) {
     let mut words = [0; LANES];
     for lane in 0..LANES {
-        words[lane] = if op.clamp {
-            Half(low[lane] & 0xffff).clamped().0 | Half(high[lane] & 0xffff).clamped().0 << 16
-        } else {
-            low[lane] & 0xffff | high[lane] << 16
-        };
+        words[lane] = results[lane] & 0xffff | results[LANES + lane] << 16;
+    }
+    if op.clamp {
+        for word in &mut words {
+            *word = Half(*word & 0xffff).clamped().0 | Half(*word >> 16).clamped().0 << 16;
+        }
     }
     let writable = wave.writable(op);
     wave.put(op.to, &words, computed(doubt), writable);

@@ -56,7 +56,7 @@ fn arithmetic(name: &str) -> Option<Spec> {
         "s_lshl3_add_u32" => plain!(Plain, two, |a, b, _| shifted_sum(a, b, 3)),
         "s_lshl4_add_u32" => plain!(Plain, two, |a, b, _| shifted_sum(a, b, 4)),
         "s_bfm_b32" => plain!(Plain, kept, |a, b| ((1u32 << (a & 31)) - 1) << (b & 31)),
-        "s_bfe_u32" => plain!(Plain, nonzero, |a, b| field(a, b)),
+        "s_bfe_u32" => plain!(Plain, nonzero, field),
         "s_bfe_i32" => plain!(Plain, nonzero, |a, b| {
             let width = (b >> 16 & 127).min(32);
             if width == 0 { 0 } else { ((field(a, b) << (32 - width)) as i32 >> (32 - width)) as u32 }

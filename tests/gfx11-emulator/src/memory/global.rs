@@ -41,6 +41,7 @@ pub fn addresses(wave: &mut Wave, group: &mut Group<'_>, op: &Op) -> Option<[u64
 }
 
 /// How the lanes of an access lie in one allocation.
+#[allow(clippy::large_enum_variant, reason = "it lives for one instruction, on the stack")]
 enum Shape {
     /// Lane after lane without a gap, all lanes, from this offset.
     Run(usize),
@@ -277,48 +278,43 @@ fn watch(
     let exec = wave.exec();
     let mut lane = 0;
     while lane < LANES {
-        // Lanes that follow one another are one access.
-        let (start, mut end) = (addresses[lane], addresses[lane]);
         if exec >> lane & 1 == 0 {
             lane += 1;
             continue;
         }
-        while lane < LANES
-            && exec >> lane & 1 == 1
-            && (addresses[lane] == end || addresses[lane] + bytes as u64 == end)
-        {
-            end = addresses[lane] + bytes as u64;
-            lane += 1;
-        }
-        if !touch(wave, group, op, (start, (end - start) as usize), writes) {
+        if !group.locate(addresses[lane], bytes as u64) {
             return;
         }
+        let allocation = group.located();
+        // Constants and arguments: nobody writes them.
+        if allocation.is_read_only {
+            return;
+        }
+        let Some(watch) = &group.watch else { return };
+        let records = allocation.races.records();
+        // As many lanes as lie in this allocation; those that follow one another are one access.
+        while lane < LANES && (exec >> lane & 1 == 0 || allocation.contains(addresses[lane], bytes as u64)) {
+            let start = addresses[lane];
+            let mut end = start;
+            while lane < LANES
+                && exec >> lane & 1 == 1
+                && (addresses[lane] == end || end == addresses[lane] + bytes as u64)
+            {
+                end = addresses[lane] + bytes as u64;
+                lane += 1;
+            }
+            if end == start {
+                lane += 1;
+                continue;
+            }
+            if !allocation.contains(start, end - start) {
+                return;
+            }
+            let at = (start - allocation.start) as usize;
+            if let Some((at, first)) = records.touch(watch, at, (end - start) as usize, writes) {
+                let (address, second) = (allocation.start + at as u64, watch.group);
+                return group.stop(wave, op, FaultKind::GlobalRace { address, first, second });
+            }
+        }
     }
-}
-
-/// `false` when there is nothing more to look at.
-#[inline(always)]
-fn touch(
-    wave: &mut Wave,
-    group: &mut Group<'_>,
-    op: &Op,
-    (start, bytes): (u64, usize),
-    writes: bool,
-) -> bool {
-    if !group.locate(start, bytes as u64) {
-        return true;
-    }
-    let allocation = group.located();
-    // Constants and arguments: nobody writes them.
-    if allocation.is_read_only {
-        return false;
-    }
-    let Some(watch) = &group.watch else { return false };
-    let Some((at, first)) = allocation.races.touch(watch, (start - allocation.start) as usize, bytes, writes)
-    else {
-        return true;
-    };
-    let (address, second) = (allocation.start + at as u64, watch.group);
-    group.stop(wave, op, FaultKind::GlobalRace { address, first, second });
-    false
 }

@@ -17,7 +17,8 @@ const SHARED: u32 = 63;
 
 #[derive(Default)]
 pub struct Lds {
-    bytes: Vec<u8>,
+    words: Vec<u32>,
+    size: usize,
     /// Four bits for each word.
     written: Vec<u8>,
     writers: Vec<u32>,
@@ -29,9 +30,11 @@ pub struct Lds {
 impl Lds {
     /// As at the start of a workgroup.
     pub fn reset(&mut self, bytes: usize, races: bool) {
-        self.bytes.clear();
-        self.bytes.resize(bytes, 0xcd);
         let words = bytes.div_ceil(4);
+        self.size = bytes;
+        self.words.clear();
+        // One more, which an unaligned access may look at.
+        self.words.resize(words + 1, 0xcdcd_cdcd);
         self.written.clear();
         self.written.resize(words, 0);
         self.races = races;
@@ -43,7 +46,7 @@ impl Lds {
     }
 
     pub fn size(&self) -> usize {
-        self.bytes.len()
+        self.size
     }
 
     /// A barrier: what was done before is ordered before what comes.
@@ -56,29 +59,88 @@ impl Lds {
         self.interval += 1;
     }
 
+    /// `count` words from a byte that starts one.
     #[inline(always)]
-    pub fn bytes(&self, at: usize, count: usize) -> &[u8] {
-        &self.bytes[at..at + count]
+    pub fn words(&self, at: usize, count: usize) -> &[u32] {
+        &self.words[at / 4..at / 4 + count]
     }
 
-    /// One word or less, little-endian.
+    /// One word or less.
     #[inline(always)]
     pub fn load(&self, at: usize, count: usize) -> u32 {
-        if count == 4 {
-            let bytes = &self.bytes[at..at + 4];
-            return u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        }
-        self.bytes[at..at + count].iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte))
+        let (word, shift) = (at / 4, 8 * (at as u32 % 4));
+        let both = u64::from(self.words[word]) | u64::from(self.words[word + 1]) << 32;
+        (both >> shift & ((1 << (8 * count)) - 1)) as u32
     }
 
     /// One word or less.
     #[inline(always)]
     pub fn store(&mut self, at: usize, count: usize, value: u32, is_defined: bool) {
-        self.bytes[at..at + count].copy_from_slice(&value.to_le_bytes()[..count]);
+        let (word, shift) = (at / 4, 8 * (at as u32 % 4));
+        if count == 4 && shift == 0 {
+            self.words[word] = value;
+            self.written[word] = if is_defined { ALL_BYTES as u8 } else { 0 };
+            return;
+        }
+        let mask = ((1u64 << (8 * count)) - 1) << shift;
+        let both = u64::from(self.words[word]) | u64::from(self.words[word + 1]) << 32;
+        let both = both & !mask | (u64::from(value) << shift) & mask;
+        self.words[word] = both as u32;
+        self.words[word + 1] = (both >> 32) as u32;
         for (word, mask) in parts(at, count) {
             let bits = &mut self.written[word];
             *bits = if is_defined { *bits | mask as u8 } else { *bits & !mask as u8 };
         }
+    }
+
+    /// A read of whole words by a wave, when all of them were written and no other wave stands against it; else nothing is done.
+    #[inline(always)]
+    pub fn read_words<const W: usize>(&mut self, wave: u32, at: usize) -> Option<[u32; W]> {
+        if !at.is_multiple_of(4) || at + 4 * W > self.size {
+            return None;
+        }
+        let word = at / 4;
+        let written: &[u8; W] = self.written.get(word..)?.first_chunk()?;
+        if *written != [ALL_BYTES as u8; W] {
+            return None;
+        }
+        if self.races {
+            let (oldest, mine) = self.records(wave);
+            let writers: &[u32; W] = self.writers.get(word..)?.first_chunk()?;
+            let readers: &mut [u32; W] = self.readers.get_mut(word..)?.first_chunk_mut()?;
+            let mut is_odd = false;
+            for k in 0..W {
+                is_odd |= (writers[k] >= oldest) & (writers[k] != mine);
+                is_odd |= (readers[k] >= oldest) & (readers[k] & ALL_BYTES != ALL_BYTES);
+            }
+            if is_odd {
+                return None;
+            }
+            for reader in readers {
+                *reader = if *reader < oldest || *reader == mine { mine } else { oldest | ALL_BYTES };
+            }
+        }
+        self.words.get(word..)?.first_chunk().copied()
+    }
+
+    /// A write of one whole word, as [`Self::read_words`]; `false` when nothing was done.
+    #[inline(always)]
+    pub fn write_word(&mut self, wave: u32, at: usize, value: u32, is_defined: bool) -> bool {
+        let word = at / 4;
+        if !at.is_multiple_of(4) || at + 4 > self.size {
+            return false;
+        }
+        if self.races {
+            let (oldest, mine) = self.records(wave);
+            let is_free = |record: u32| record < oldest || record == mine;
+            if !is_free(self.writers[word]) || !is_free(self.readers[word]) {
+                return false;
+            }
+            self.writers[word] = mine;
+        }
+        self.words[word] = value;
+        self.written[word] = if is_defined { ALL_BYTES as u8 } else { 0 };
+        true
     }
 
     #[inline(always)]

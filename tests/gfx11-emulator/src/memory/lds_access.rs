@@ -72,10 +72,8 @@ pub fn load_two(wave: &mut Wave, group: &mut Group<'_>, op: &Op, words: usize, u
     {
         return;
     }
-    for word in 0..words {
-        values[words + word] = second[word];
-        doubt[words + word] = second_doubt[word];
-    }
+    values[words..2 * words].copy_from_slice(&second[..words]);
+    doubt[words..2 * words].copy_from_slice(&second_doubt[..words]);
     Transfer::Words(2 * words).put(wave, op, &values, &doubt);
 }
 
@@ -96,11 +94,11 @@ fn read(
             group.stop(wave, op, kind);
             return false;
         }
-        if bytes.is_multiple_of(4) && group.lds.is_written(at, LANES * bytes) {
-            let found = group.lds.bytes(at, LANES * bytes).as_chunks::<4>().0;
+        if bytes.is_multiple_of(4) && at.is_multiple_of(4) && group.lds.is_written(at, LANES * bytes) {
+            let found = group.lds.words(at, LANES * bytes / 4);
             for word in 0..bytes / 4 {
                 for lane in 0..LANES {
-                    values[word][lane] = u32::from_le_bytes(found[lane * (bytes / 4) + word]);
+                    values[word][lane] = found[lane * (bytes / 4) + word];
                 }
             }
             return true;
@@ -110,6 +108,17 @@ fn read(
     let repeats = exec == !0 && address[..16] == address[16..];
     for lane in 0..if repeats { 16 } else { LANES } {
         if exec >> lane & 1 == 0 {
+            continue;
+        }
+        let quick = (address[lane] as usize).wrapping_add(offset as usize);
+        let done = match bytes {
+            4 => take::<1>(group, wave.index, quick, lane, values),
+            8 => take::<2>(group, wave.index, quick, lane, values),
+            12 => take::<3>(group, wave.index, quick, lane, values),
+            16 => take::<4>(group, wave.index, quick, lane, values),
+            _ => false,
+        };
+        if done {
             continue;
         }
         let Some(at) = place(wave, group, op, (lane, address[lane]), offset, bytes) else { return false };
@@ -129,6 +138,22 @@ fn read(
             high.copy_from_slice(low);
             doubt[word] |= doubt[word] << 16;
         }
+    }
+    true
+}
+
+/// The usual case of one lane's read. `false` when it needs a closer look.
+#[inline(always)]
+fn take<const W: usize>(
+    group: &mut Group<'_>,
+    wave: u32,
+    at: usize,
+    lane: usize,
+    values: &mut [Lanes; 4],
+) -> bool {
+    let Some(found) = group.lds.read_words::<W>(wave, at) else { return false };
+    for (value, found) in values.iter_mut().zip(found) {
+        value[lane] = found;
     }
     true
 }
@@ -168,6 +193,13 @@ fn write(
     for lane in 0..LANES {
         if exec >> lane & 1 == 0 {
             continue;
+        }
+        if bytes == 4 {
+            let (at, is_defined) =
+                ((address[lane] as usize).wrapping_add(offset as usize), doubt[0] >> lane & 1 == 0);
+            if group.lds.write_word(wave.index, at, values[0][lane], is_defined) {
+                continue;
+            }
         }
         let Some(at) = place(wave, group, op, (lane, address[lane]), offset, bytes) else { return false };
         if let Err(kind) = group.lds.written_by(wave.index, at, bytes) {

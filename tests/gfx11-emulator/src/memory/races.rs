@@ -92,11 +92,12 @@ impl Watch<'_> {
 
     /// Whether a record belongs to another workgroup that may run at the same time.
     fn is_foreign(&self, tag: u32) -> bool {
-        self.tags.is_current(tag)
-            && tag != self.tag()
-            && tag != self.tags.shared()
-            && !(tag == self.tags.many() && !self.known.is_empty())
-            && !self.known.contains(&(tag - self.tags.first))
+        let tags = self.tags;
+        if !tags.is_current(tag) || tag == self.tag() || tag == tags.shared() {
+            return false;
+        }
+        // Of many readers nobody knows which; an atomic may have ordered all of them.
+        if tag == tags.many() { self.known.is_empty() } else { !self.known.contains(&(tag - tags.first)) }
     }
 }
 
@@ -113,26 +114,55 @@ impl Races {
         Races { words: bytes.div_ceil(4) as usize + 1, writers: OnceLock::new(), readers: OnceLock::new() }
     }
 
+    /// The records of all words: of writers, and of readers.
+    #[inline(always)]
+    pub fn records(&self) -> Records<'_> {
+        Records {
+            writers: self.writers.get_or_init(|| zeroed_words(self.words)),
+            readers: self.readers.get_or_init(|| zeroed_words(self.words)),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Records<'a> {
+    writers: &'a [Record],
+    readers: &'a [Record],
+}
+
+impl Records<'_> {
     /// `bytes` bytes from `at`, touched by a workgroup. The byte and the other workgroup, when there is a race.
-    pub fn touch(&self, watch: &Watch<'_>, at: usize, bytes: usize, writes: bool) -> Option<(usize, u32)> {
-        let (first, end) = (at / 4, (at + bytes).div_ceil(4));
-        let writers = &self.writers.get_or_init(|| zeroed_words(self.words))[first..end];
-        let readers = &self.readers.get_or_init(|| zeroed_words(self.words))[first..end];
-        let mine = record(watch.tag(), ALL_BYTES);
-        let oldest = record(watch.tags.first, 0);
-        for (k, (writer, reader)) in writers.iter().zip(readers).enumerate() {
-            let word = first + k;
-            let (from, to) = (at.max(4 * word) - 4 * word, (at + bytes).min(4 * word + 4) - 4 * word);
-            let (found_writer, found_reader) = (writer.load(Relaxed), reader.load(Relaxed));
-            let is_whole = from == 0 && to == 4;
+    #[inline(always)]
+    pub fn touch(self, watch: &Watch<'_>, at: usize, bytes: usize, writes: bool) -> Option<(usize, u32)> {
+        let end = at + bytes;
+        if at.is_multiple_of(4) && bytes.is_multiple_of(4) {
+            let words = at / 4..end / 4;
+            let (writers, readers) = (&self.writers[words.clone()], &self.readers[words]);
+            let (oldest, mine) = (record(watch.tags.first, 0), record(watch.tag(), ALL_BYTES));
             // Nobody but this workgroup in this launch: the usual case.
-            let free = |found: u32| found == mine || found < oldest;
-            if is_whole && free(found_writer) && free(found_reader) {
-                let own = if writes { writer } else { reader };
-                own.store(mine, Relaxed);
-                continue;
-            }
+            let free = |found: &Record| {
+                let found = found.load(Relaxed);
+                found == mine || found < oldest
+            };
+            let usual = writers.iter().zip(readers).take_while(|(writer, reader)| {
+                let is_free = free(writer) && free(reader);
+                if is_free {
+                    (if writes { writer } else { reader }).store(mine, Relaxed);
+                }
+                is_free
+            });
+            let done = usual.count();
+            return self.look_closer(watch, at + 4 * done, end, writes);
+        }
+        self.look_closer(watch, at, end, writes)
+    }
+
+    fn look_closer(self, watch: &Watch<'_>, at: usize, end: usize, writes: bool) -> Option<(usize, u32)> {
+        for word in at / 4..end.div_ceil(4) {
+            let (from, to) = (at.max(4 * word) - 4 * word, end.min(4 * word + 4) - 4 * word);
             let mask = (1u32 << to) - (1 << from);
+            let (writer, reader) = (&self.writers[word], &self.readers[word]);
+            let (found_writer, found_reader) = (writer.load(Relaxed), reader.load(Relaxed));
             let other = collision(watch, found_writer, mask);
             let other = other.or_else(|| if writes { collision(watch, found_reader, mask) } else { None });
             if let Some(other) = other {
@@ -179,14 +209,14 @@ mod tests {
         let (races, contact) = (Races::new(64), Contact::default());
         let tags = Tags::take(3).unwrap();
         let (first, second) = (watch(tags, 0, &contact), watch(tags, 1, &contact));
-        assert_eq!(races.touch(&first, 0, 16, true), None);
-        assert_eq!(races.touch(&first, 0, 16, false), None);
-        assert_eq!(races.touch(&second, 14, 2, false), Some((14, 0)));
-        assert_eq!(races.touch(&second, 16, 4, false), None);
-        assert_eq!(races.touch(&first, 18, 1, true), Some((18, 1)));
+        assert_eq!(races.records().touch(&first, 0, 16, true), None);
+        assert_eq!(races.records().touch(&first, 0, 16, false), None);
+        assert_eq!(races.records().touch(&second, 14, 2, false), Some((14, 0)));
+        assert_eq!(races.records().touch(&second, 16, 4, false), None);
+        assert_eq!(races.records().touch(&first, 18, 1, true), Some((18, 1)));
         // A later launch starts afresh.
         let tags = Tags::take(1).unwrap();
-        assert_eq!(races.touch(&watch(tags, 0, &contact), 0, 20, true), None);
+        assert_eq!(races.records().touch(&watch(tags, 0, &contact), 0, 20, true), None);
     }
 
     #[test]
@@ -195,8 +225,8 @@ mod tests {
         let tags = Tags::take(2).unwrap();
         let (first, second) = (watch(tags, 0, &contact), watch(tags, 1, &contact));
         for (who, at) in [(&first, 0), (&second, 2)] {
-            assert_eq!(races.touch(who, at, 2, false), None);
-            assert_eq!(races.touch(who, at, 2, true), None);
+            assert_eq!(races.records().touch(who, at, 2, false), None);
+            assert_eq!(races.records().touch(who, at, 2, true), None);
         }
     }
 
@@ -205,9 +235,9 @@ mod tests {
         let (races, contact) = (Races::new(64), Contact::default());
         let tags = Tags::take(2).unwrap();
         let (mut first, mut second) = (watch(tags, 0, &contact), watch(tags, 1, &contact));
-        assert_eq!(races.touch(&first, 0, 4, true), None);
+        assert_eq!(races.records().touch(&first, 0, 4, true), None);
         first.meet(99);
         second.meet(99);
-        assert_eq!(races.touch(&second, 0, 4, false), None);
+        assert_eq!(races.records().touch(&second, 0, 4, false), None);
     }
 }

@@ -38,7 +38,8 @@ pub fn load(wave: &mut Wave, group: &mut Group<'_>, op: &Op, words: usize) {
 fn watch(wave: &mut Wave, group: &mut Group<'_>, op: &Op, address: u64, bytes: usize) {
     let allocation = group.located();
     let Some(watch) = &group.watch else { return };
-    let touched = allocation.races.touch(watch, (address - allocation.start) as usize, bytes, false);
+    let touched =
+        allocation.races.records().touch(watch, (address - allocation.start) as usize, bytes, false);
     if let Some((at, first)) = touched {
         let (address, second) = (allocation.start + at as u64, watch.group);
         group.stop(wave, op, FaultKind::GlobalRace { address, first, second });
