@@ -138,8 +138,12 @@ const CHOICES: &[Sizes] = &[
 ];
 
 const JOINED: &[Sizes] = &[product(512, 20, 1), product(2048, 9, 3), product(320, 33, 8)];
-const JOINED_CHOICES: &[Sizes] =
-    &[choice(512, 20, 1, 7, 4), choice(2048, 9, 2, 5, 3), choice(320, 33, 7, 3, 2), choice(8480, 3, 1, 2, 2)];
+const JOINED_CHOICES: &[Sizes] = &[
+    choice(512, 20, 1, 7, 4),
+    choice(2048, 17, 2, 5, 3),
+    choice(320, 33, 7, 3, 2),
+    choice(8480, 18, 1, 2, 2),
+];
 
 #[test]
 fn imported_weights_give_the_products_of_their_reference() {

@@ -202,3 +202,18 @@ fn instructions_do_what_the_isa_says() {
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
 }
+
+#[test]
+fn subnormals_vanish_where_the_kernel_says_so() {
+    if !is_ready() {
+        return;
+    }
+    let text = "extern \"C\" __attribute__((global)) void halve(const float *x, float *o) {\n\
+                int t = __builtin_amdgcn_workitem_id_x(); o[t] = x[t] * 0.5f; }";
+    for (flags, wanted) in [(&[][..], 0x0020_0000), (&["-fgpu-flush-denormals-to-zero"][..], 0)] {
+        let bench = Bench::new(&compile_text(text, "gfx1151", flags));
+        let (x, o) = (bench.put(&[0x0040_0000u32; 32]), bench.room(128));
+        bench.run("halve", one_wave(), Arguments::default().pointer(x).pointer(o)).unwrap();
+        assert_eq!(bench.get::<u32>(o, 32), [wanted; 32], "{flags:?}");
+    }
+}
