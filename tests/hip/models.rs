@@ -25,8 +25,8 @@ fn walk(mut session: Session, ids: &[u32], want: &[f32], bound: f32, what: &str)
     session.prefill(&ids[..PROMPT]).unwrap();
     let off = largest(session.logits(), row(PROMPT - 1));
     assert!(off <= bound, "{what}, prompt: {off}");
-    for at in PROMPT..PROMPT + 8 {
-        let off = largest(session.decode(ids[at]).unwrap(), row(at));
+    for (at, id) in ids.iter().enumerate().skip(PROMPT).take(8) {
+        let off = largest(session.decode(*id).unwrap(), row(at));
         assert!(off <= bound, "{what}, token {at}: {off}");
     }
 }
