@@ -8,11 +8,11 @@ mod support;
 use std::process::Command;
 use support::{has_compiler, kernel, launch, memory};
 
-/// The program that is sanitized: a kernel writes to `out[length]`, which may be one too far.
+/// The program that is sanitized: a kernel writes to `out[INDEX]`, which may be one too far. The other tests run it in a
+/// process of its own and say where; without that there is nothing to write.
 #[test]
-#[ignore = "run by the other tests, with the sanitizer"]
 fn writes_where_it_is_told() {
-    let index = std::env::var("INDEX").unwrap();
+    let Ok(index) = std::env::var("INDEX") else { return };
     let text = format!(
         "struct out_args {{ int *out; }}; PK_KERNEL(k, 64, out_args) {{ pk_sync(); if (pk_tid() == 3) p.out[{index}] = 1; pk_sync(); }}"
     );
@@ -26,7 +26,7 @@ fn sanitized(index: &str) -> Option<(bool, String)> {
     let runtime = String::from_utf8(runtime).unwrap().trim().to_owned();
     std::path::Path::new(&runtime).exists().then_some(())?;
     let ran = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "writes_where_it_is_told", "--nocapture"])
+        .args(["--exact", "writes_where_it_is_told", "--nocapture"])
         .env("LD_PRELOAD", runtime)
         .env("ASAN_OPTIONS", "detect_leaks=0")
         .env("HIP_FIBERS_SANITIZE", "1")
