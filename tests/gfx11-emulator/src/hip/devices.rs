@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::queue::finish;
+use super::queue::finish_device;
 use super::{Error, INVALID_DEVICE, INVALID_VALUE, device, give, status};
 
 const NAME: &[u8] = b"weft gfx11 emulator\0";
@@ -150,5 +150,5 @@ pub unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut c_void, or
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipDeviceSynchronize() -> Error {
-    status(finish())
+    status(finish_device())
 }

@@ -20,6 +20,8 @@ pub(super) struct Event {
 struct Progress {
     recorded: u64,
     reached: u64,
+    /// The one that it was recorded in last.
+    stream: usize,
     at: Option<Instant>,
 }
 
@@ -28,6 +30,10 @@ impl Event {
         let mut progress = locked(&self.progress);
         progress.reached += 1;
         progress.at = Some(at);
+    }
+
+    fn stream(&self) -> Handle {
+        locked(&self.progress).stream as Handle
     }
 
     fn is_reached(&self) -> bool {
@@ -55,14 +61,19 @@ pub extern "C" fn hipEventDestroy(event: Handle) -> Error {
 #[unsafe(no_mangle)]
 pub extern "C" fn hipEventRecord(event: Handle, stream: Handle) -> Error {
     status(EVENTS.get(event).and_then(|event| {
-        locked(&event.progress).recorded += 1;
+        let mut progress = locked(&event.progress);
+        progress.recorded += 1;
+        progress.stream = stream as usize;
+        drop(progress);
         put(stream, Work::Record(event))
     }))
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipEventSynchronize(event: Handle) -> Error {
-    status(EVENTS.get(event).and_then(|event| if event.is_reached() { Ok(()) } else { finish() }))
+    status(
+        EVENTS.get(event).and_then(|event| if event.is_reached() { Ok(()) } else { finish(event.stream()) }),
+    )
 }
 
 /// As [`super::hipStreamQuery`]: each query runs one piece of work.
@@ -72,7 +83,7 @@ pub extern "C" fn hipEventQuery(event: Handle) -> Error {
         if event.is_reached() {
             return Ok(());
         }
-        advance().unwrap_or(Ok(()))?;
+        advance();
         Err(NOT_READY)
     }))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{LazyLock, Mutex};
 
-use super::queue::{Bytes, Work, finish};
+use super::queue::{Bytes, Work, finish, finish_all};
 use super::streams::put;
 use super::{Error, Handle, INVALID_VALUE, OUT_OF_MEMORY, device, give, locked, status};
 
@@ -43,7 +43,8 @@ pub extern "C" fn hipFree(address: Handle) -> Error {
     if address.is_null() {
         return status(Ok(()));
     }
-    status(finish().and_then(|()| device().free(address as u64).map_err(|_| INVALID_VALUE)))
+    finish_all();
+    status(device().free(address as u64).map_err(|_| INVALID_VALUE))
 }
 
 fn host_layout(bytes: usize) -> Option<Layout> {
@@ -75,16 +76,18 @@ pub unsafe extern "C" fn hipHostFree(address: Handle) -> Error {
     if address.is_null() {
         return status(Ok(()));
     }
-    status(finish().and_then(|()| {
-        let start = address as usize;
-        let mut locked = locked(&PAGE_LOCKED);
-        let (bytes, _) = locked.get(&start).copied().filter(|(_, made)| *made).ok_or(INVALID_VALUE)?;
-        locked.remove(&start);
+    finish_all();
+    let start = address as usize;
+    let removed = {
+        let mut all = locked(&PAGE_LOCKED);
+        let is_made = all.get(&start).is_some_and(|(_, made)| *made);
+        if is_made { all.remove(&start) } else { None }
+    };
+    let layout = removed.and_then(|(bytes, _)| host_layout(bytes));
+    status(layout.ok_or(INVALID_VALUE).map(|layout| {
         device().write_map().remove_host(start as u64);
-        let layout = host_layout(bytes).ok_or(INVALID_VALUE)?;
         // SAFETY: allocated by hipHostMalloc with this layout, and removed from the list just now.
-        unsafe { dealloc(address.cast(), layout) };
-        Ok(())
+        unsafe { dealloc(address.cast(), layout) }
     }))
 }
 
@@ -141,7 +144,7 @@ unsafe fn to_host(to: *mut c_void, from: u64, bytes: usize, stream: Handle) -> R
     }
     put(stream, Work::ToHost { to: to as usize, from, bytes })?;
     // The runtime waits for a copy to ordinary memory.
-    if is_page_locked(to as usize) { Ok(()) } else { finish() }
+    if is_page_locked(to as usize) { Ok(()) } else { finish(stream) }
 }
 
 fn on_device(to: u64, from: u64, bytes: usize, stream: Handle) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Arc, LazyLock};
 
-use super::queue::{Work, finish};
+use super::queue::{Work, finish_all};
 use super::streams::put;
 use super::{
     Error, Handle, Handles, INVALID_IMAGE, INVALID_VALUE, NO_BINARY_FOR_GPU, NOT_FOUND, NOT_SUPPORTED,
@@ -61,10 +61,9 @@ pub unsafe extern "C" fn hipModuleLoadData(module: *mut Handle, image: *const c_
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipModuleUnload(module: Handle) -> Error {
-    status(MODULES.remove(module).and_then(|module| {
-        finish()?;
+    status(MODULES.remove(module).map(|module| {
+        finish_all();
         device().unload(&module);
-        Ok(())
     }))
 }
 

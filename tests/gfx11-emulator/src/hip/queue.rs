@@ -2,14 +2,14 @@
 //!
 //! All streams share one queue in the order of submission, which is always an order that their rules allow.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Instant;
 
 use super::events::Event;
 use super::modules::Function;
-use super::{Error, INVALID_VALUE, LAST_FAULT, LAUNCH_FAILURE, UNKNOWN, device, locked};
+use super::{Error, Handle, INVALID_VALUE, LAST_FAULT, LAUNCH_FAILURE, UNKNOWN, device, locked};
 use crate::launch::Launch;
 
 /// Bytes of the host: taken along, or read when the copy runs.
@@ -30,7 +30,11 @@ pub(super) enum Work {
     Record(Arc<Event>),
 }
 
-static QUEUE: Mutex<VecDeque<Work>> = Mutex::new(VecDeque::new());
+/// Work with its stream.
+static QUEUE: Mutex<VecDeque<(usize, Work)>> = Mutex::new(VecDeque::new());
+/// The first error of each stream.
+static FAILED: LazyLock<Mutex<HashMap<usize, Error>>> = LazyLock::new(Mutex::default);
+static TURN: Mutex<()> = Mutex::new(());
 
 impl Work {
     pub(super) fn run(&self) -> Result<(), Error> {
@@ -80,29 +84,46 @@ fn run_kernel(function: &Function, launch: &Launch, arguments: &[u8]) -> Result<
 }
 
 /// Runs work now, or puts it behind what waits already.
-pub(super) fn submit(work: Work) -> Result<(), Error> {
+pub(super) fn submit(stream: Handle, work: Work) -> Result<(), Error> {
     if !device().options().defer {
         return work.run();
     }
-    locked(&QUEUE).push_back(work);
+    locked(&QUEUE).push_back((stream as usize, work));
     Ok(())
 }
 
-/// Runs all that waits; the first error.
-pub(super) fn finish() -> Result<(), Error> {
-    let mut result = Ok(());
-    while let Some(ran) = advance() {
-        result = result.and(ran);
-    }
-    result
+/// Runs all that waits; the first error of a stream that was not told yet.
+pub(super) fn finish(stream: Handle) -> Result<(), Error> {
+    finish_all();
+    told(locked(&FAILED).remove(&(stream as usize)))
 }
 
-/// Runs one piece of work, when there is one.
-pub(super) fn advance() -> Option<Result<(), Error>> {
-    let work = locked(&QUEUE).pop_front()?;
-    Some(work.run())
+/// Runs all that waits; the first error of any stream.
+pub(super) fn finish_device() -> Result<(), Error> {
+    finish_all();
+    told(locked(&FAILED).drain().map(|(_, error)| error).next())
+}
+
+/// Runs all that waits; errors are told to those who wait for their streams.
+pub(super) fn finish_all() {
+    while advance() {}
+}
+
+fn told(error: Option<Error>) -> Result<(), Error> {
+    error.map_or(Ok(()), Err)
+}
+
+/// Runs one piece of work; `false` when there is none. One thread at a time, so that the order holds.
+pub(super) fn advance() -> bool {
+    let _turn = locked(&TURN);
+    let Some((stream, work)) = locked(&QUEUE).pop_front() else { return false };
+    if let Err(error) = work.run() {
+        locked(&FAILED).entry(stream).or_insert(error);
+    }
+    true
 }
 
 pub(super) fn is_idle() -> bool {
+    let _turn = locked(&TURN);
     locked(&QUEUE).is_empty()
 }

@@ -26,7 +26,7 @@ pub(super) fn put(stream: Handle, work: Work) -> Result<(), Error> {
         recorded.push(work);
         return Ok(());
     }
-    submit(work)
+    submit(stream, work)
 }
 
 /// Whether the stream exists and may be waited for.
@@ -55,7 +55,7 @@ pub extern "C" fn hipStreamDestroy(stream: Handle) -> Error {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipStreamSynchronize(stream: Handle) -> Error {
-    status(awaited(stream).and_then(|()| finish()))
+    status(awaited(stream).and_then(|()| finish(stream)))
 }
 
 /// Each query runs one piece of work, so that asking again and again comes to an end.
@@ -63,9 +63,9 @@ pub extern "C" fn hipStreamSynchronize(stream: Handle) -> Error {
 pub extern "C" fn hipStreamQuery(stream: Handle) -> Error {
     status(awaited(stream).and_then(|()| {
         if is_idle() {
-            return Ok(());
+            return finish(stream);
         }
-        advance().unwrap_or(Ok(()))?;
+        advance();
         Err(NOT_READY)
     }))
 }
