@@ -109,19 +109,3 @@ fn launches_beyond_what_a_kernel_declares_are_refused() {
         assert_ne!(launch(function, blocks, threads, out), 0, "{blocks} blocks of {threads}");
     }
 }
-
-/// `cargo test -p hip-fibers -- --ignored --nocapture` tells what a stop costs.
-#[test]
-#[ignore = "a measurement"]
-fn time_of_a_stop() {
-    const TIMES: u32 = 10_000;
-    let text = format!(
-        "{ARGUMENTS}PK_KERNEL(k, 256, out_args) {{ for (int i = 0; i < {TIMES}; i++) pk_wave_sync(); }}"
-    );
-    let (function, out) = (kernel(&text, "k"), memory(4));
-    for _ in 0..3 {
-        let start = std::time::Instant::now();
-        assert_eq!(launch(function, 1, 256, out), 0);
-        println!("{:.1} ns", start.elapsed().as_secs_f64() * 1e9 / f64::from(TIMES * 256));
-    }
-}
