@@ -20,8 +20,8 @@ mod transfer;
 
 pub use code::Progress;
 pub use ffi::LoadError;
-pub use profile::Timing;
 pub use sources::{source_text, stems};
+pub use weft_core::profile::Timing;
 
 use code::Code;
 use device::{Device, Info, Runtime};

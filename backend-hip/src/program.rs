@@ -5,7 +5,7 @@ use crate::code::Code;
 use crate::kernels::{Build, Implementation, Launch};
 use crate::memory::{Memory, Region};
 use crate::module::Function;
-use crate::profile::{Clock, Profile};
+use crate::profile::Clock;
 use crate::slots::{FAULT, Slots};
 use crate::stream::{Event, Stream};
 use crate::transfer::Transfer;
@@ -13,9 +13,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_core::backend::{Buffer, CompileRequest, DeviceError, Program, Ticket};
+use weft_core::fault::FaultNames;
 use weft_core::graph::StorageId;
-use weft_core::kernels::KernelError;
 use weft_core::plan::{Place, Plan};
+use weft_core::profile::Profile;
 
 /// What a program needs from its backend.
 pub(crate) struct Setup {
@@ -59,15 +60,10 @@ pub(crate) struct HipProgram {
     slots: Slots,
     /// Behind each of the last two parts.
     parts: [Event; 2],
-    facts: Facts,
+    faults: FaultNames,
+    /// By storage, whether it is an input.
+    is_input: Vec<bool>,
     clock: Option<Clock>,
-}
-
-/// What of a plan a program keeps for reports.
-struct Facts {
-    /// Per dispatch its kernel and the names of its ports.
-    dispatches: Vec<(&'static str, Vec<&'static str>)>,
-    inputs: Vec<bool>,
 }
 
 /// The region of a buffer of this backend.
@@ -108,7 +104,7 @@ impl HipProgram {
         let shared = Shared { fault: fault.address(0), scratch: scratch.address(0) };
         let ready = ready(setup, plan, &planned, &places, shared)?;
         let indices: Vec<usize> = planned.iter().map(|(index, _)| *index).collect();
-        let mailed = mailed(plan, request.device, &places);
+        let mailed = plan.small_outputs(request.device, &places, |region| region.bytes, MAILED);
         let clock = match &setup.profile {
             None => None,
             Some(profile) => Some(Clock::new(stream, plan, &indices, Arc::clone(profile))?),
@@ -119,20 +115,14 @@ impl HipProgram {
             stream: Arc::clone(stream),
             transfer: Arc::clone(&setup.transfer),
             launches: ready,
-            splits: split(plan, request.device, &indices),
+            splits: plan.parts(request.device, &indices, PART_FLOPS),
             last: plan.splits.iter().rposition(|s| s.device == request.device).unwrap_or(0),
             places,
             inputs,
             fault,
             poisoned: if setup.poison { vec![arena, scratch] } else { Vec::new() },
-            facts: Facts {
-                dispatches: plan
-                    .dispatches
-                    .iter()
-                    .map(|d| (d.kernel, d.bindings.iter().map(|b| b.map_or("", |b| b.port)).collect()))
-                    .collect(),
-                inputs: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
-            },
+            faults: FaultNames::of(plan),
+            is_input: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
             clock,
         })
     }
@@ -164,18 +154,6 @@ impl HipProgram {
             }
         }
         Ok(())
-    }
-
-    /// The error that a kernel reported, from the fault words.
-    fn reported(&self, words: [u32; 4]) -> Result<(), DeviceError> {
-        let Some(index) = (words[0] as usize).checked_sub(1) else { return Ok(()) };
-        let Some((kernel, ports)) = self.facts.dispatches.get(index) else {
-            return Err(DeviceError::Lost { reason: format!("a fault names dispatch {index}") });
-        };
-        let port = ports.get(words[1] as usize).copied().unwrap_or("");
-        let got = i64::from(words[2].cast_signed());
-        let source = KernelError::Index { port, got, limit: u64::from(words[3]) };
-        Err(DeviceError::Kernel { index, kernel, source })
     }
 }
 
@@ -245,50 +223,12 @@ fn ready(
     Ok(all)
 }
 
-/// Splits of the plan as runs of launches, long ones cut. `indices` holds the dispatch of each launch.
-fn split(plan: &Plan, device: usize, indices: &[usize]) -> Vec<Vec<Range<usize>>> {
-    let of_split = |split: &weft_core::plan::Split| {
-        if split.device != device {
-            return Vec::new();
-        }
-        let first = indices.partition_point(|index| *index < split.first);
-        let end = indices.partition_point(|index| *index < split.end);
-        let (mut parts, mut start, mut flops) = (Vec::new(), first, 0);
-        for (at, index) in indices.iter().enumerate().take(end).skip(first) {
-            flops += plan.dispatches[*index].cost.flops;
-            if flops > PART_FLOPS && at + 1 < end {
-                parts.push(start..at + 1);
-                (start, flops) = (at + 1, 0);
-            }
-        }
-        parts.push(start..end);
-        parts
-    };
-    plan.splits.iter().map(of_split).collect()
-}
-
-/// Storages of small outputs on this device: they come back with the submission.
-fn mailed(plan: &Plan, device: usize, places: &[Option<Region>]) -> Vec<(StorageId, Region)> {
-    let mut all: Vec<(StorageId, Region)> = Vec::new();
-    let mut total = 0;
-    for ((_, tensor), of) in plan.graph.outputs.iter().zip(&plan.output_devices) {
-        let storage = plan.graph.tensor(*tensor).storage;
-        let place = places.get(storage.index()).and_then(Option::as_ref);
-        let Some(region) = place.filter(|_| *of == device) else { continue };
-        if region.bytes > 0 && total + region.bytes <= MAILED && all.iter().all(|(s, _)| *s != storage) {
-            total += region.bytes;
-            all.push((storage, region.clone()));
-        }
-    }
-    all
-}
-
 impl Program for HipProgram {
     fn begin(&mut self, inputs: &[(StorageId, &[u8])]) -> Result<Ticket, DeviceError> {
         let mut parts = Vec::with_capacity(inputs.len());
         for (storage, bytes) in inputs {
             // An input that no dispatch here reads has no place.
-            if self.facts.inputs.get(storage.index()).copied().unwrap_or(false) {
+            if self.is_input.get(storage.index()).copied().unwrap_or(false) {
                 parts.push((self.place(*storage)?.offset, *bytes));
             }
         }
@@ -301,17 +241,18 @@ impl Program for HipProgram {
         split: usize,
         cancel: Option<&AtomicBool>,
     ) -> Result<(), DeviceError> {
-        let Some(parts) = self.splits.get(split).filter(|parts| !parts.is_empty()).cloned() else {
+        let count = self.splits.get(split).map_or(0, Vec::len);
+        if count == 0 {
             return Ok(());
-        };
+        }
         self.stream.device().enter()?;
         self.start(ticket)?;
-        for (at, part) in parts.iter().enumerate() {
+        for at in 0..count {
             if cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
                 return Err(DeviceError::Cancelled);
             }
-            self.launch(part.clone())?;
-            if parts.len() > 1 {
+            self.launch(self.splits[split][at].clone())?;
+            if count > 1 {
                 // One part runs while the next is submitted; a cancelled run has at most that much left to do.
                 self.parts[at % 2].record()?;
                 self.parts[(at + 1) % 2].wait()?;
@@ -326,7 +267,7 @@ impl Program for HipProgram {
     fn poll(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {
         match self.slots.get(ticket)?.outcome()? {
             None => Ok(false),
-            Some(words) => self.reported(words).map(|()| true),
+            Some(words) => self.faults.check(words).map(|()| true),
         }
     }
 
@@ -339,7 +280,7 @@ impl Program for HipProgram {
     ) -> Result<(), DeviceError> {
         let region = self.place(storage)?.clone();
         if let Some(words) = self.slots.get(ticket)?.wait()? {
-            self.reported(words)?;
+            self.faults.check(words)?;
             if self.slots.read_mail(ticket, storage, offset, into) {
                 return Ok(());
             }

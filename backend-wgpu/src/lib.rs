@@ -18,7 +18,7 @@ mod slots;
 pub use adapter::{Bounds, Found, Options, adapters};
 pub use gpu::Counters;
 pub use pipelines::Progress;
-pub use profile::Timing;
+pub use weft_core::profile::Timing;
 
 use gpu::Gpu;
 use kernels::implementations;

@@ -2,61 +2,10 @@
 //! slower as a whole than one that is not; what it computes is the same.
 
 use crate::gpu::Gpu;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use weft_core::backend::DeviceError;
+use weft_core::profile::{Label, Profile};
 use wgpu::BufferUsages;
-
-/// Time spent in the launches of one kernel.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timing {
-    /// The kernel, its variant and, where a dispatch makes several launches, which of them.
-    pub kernel: String,
-    /// How often it ran.
-    pub count: u64,
-    /// In all.
-    pub time: Duration,
-    /// Bytes that its dispatches move, by the plan's estimate.
-    pub bytes: u64,
-    /// Arithmetic that its dispatches do, by the plan's estimate.
-    pub flops: u64,
-}
-
-/// Sums over all submissions of a device.
-#[derive(Default)]
-pub(crate) struct Profile {
-    sums: Mutex<BTreeMap<String, Timing>>,
-}
-
-impl Profile {
-    /// Sums so far, the longest first; starts anew.
-    pub(crate) fn take(&self) -> Vec<Timing> {
-        let sums = std::mem::take(&mut *self.sums.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut all: Vec<Timing> = sums.into_values().collect();
-        all.sort_by_key(|timing| std::cmp::Reverse(timing.time));
-        all
-    }
-
-    fn add(&self, label: &Label, time: Duration) {
-        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        let sum = sums
-            .entry(label.kernel.clone())
-            .or_insert_with(|| Timing { kernel: label.kernel.clone(), ..Timing::default() });
-        sum.count += 1;
-        sum.time += time;
-        sum.bytes += label.bytes;
-        sum.flops += label.flops;
-    }
-}
-
-/// What a launch is counted under.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Label {
-    pub kernel: String,
-    pub bytes: u64,
-    pub flops: u64,
-}
 
 /// Most queries of one set.
 const MOST: usize = 4096;

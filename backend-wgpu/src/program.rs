@@ -5,15 +5,16 @@ use crate::kernels::Implementation;
 use crate::launch::{self, Bound, Prepared};
 use crate::memory::{self, ALIGNMENT, Memory, Region};
 use crate::pipelines::{Compiled, Pipelines};
-use crate::profile::{Clock, Label, Profile};
+use crate::profile::Clock;
 use crate::slots::{Slot, Slots};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_core::backend::{CompileRequest, DeviceError, Program, Ticket};
+use weft_core::fault::FaultNames;
 use weft_core::graph::StorageId;
-use weft_core::kernels::KernelError;
-use weft_core::plan::{Place, Plan};
+use weft_core::plan::Place;
+use weft_core::profile::{self, Profile};
 use wgpu::BufferUsages;
 
 /// What a program needs from its backend.
@@ -34,11 +35,6 @@ struct Ready {
     groups: [u32; 3],
 }
 
-/// A part of a split that is submitted at once.
-struct Part {
-    launches: Range<usize>,
-}
-
 /// Work of about 50 ms on a middling GPU: a longer split is cut, so that it can be cancelled and no watchdog bites.
 const PART_FLOPS: u64 = 400_000_000_000;
 
@@ -47,10 +43,12 @@ const MAILED: u64 = 64 << 10;
 
 pub(crate) struct WgpuProgram {
     gpu: Arc<Gpu>,
-    plan: PlanFacts,
+    faults: FaultNames,
+    /// By storage, whether it is an input.
+    is_input: Vec<bool>,
     launches: Vec<Ready>,
-    /// Per split of the plan its parts; empty for splits of other devices.
-    splits: Vec<Vec<Part>>,
+    /// Per split of the plan its parts as ranges of launches; empty for splits of other devices.
+    splits: Vec<Vec<Range<usize>>>,
     /// The last split on this device.
     last: usize,
     places: Vec<Option<Region>>,
@@ -69,13 +67,6 @@ struct Ahead {
     ticket: Ticket,
     split: usize,
     commands: wgpu::CommandBuffer,
-}
-
-/// What of a plan a program keeps for reports.
-struct PlanFacts {
-    /// Per dispatch its kernel and the names of its ports.
-    dispatches: Vec<(&'static str, Vec<&'static str>)>,
-    inputs: Vec<bool>,
 }
 
 impl WgpuProgram {
@@ -119,25 +110,19 @@ impl WgpuProgram {
             launches.push(Ready { compiled, bind_group, groups: prepared.groups });
         }
         let indices: Vec<usize> = prepared.iter().map(|(index, _)| *index).collect();
-        let splits = split(plan, request.device, &indices);
+        let splits = plan.parts(request.device, &indices, PART_FLOPS);
         let last = plan.splits.iter().rposition(|s| s.device == request.device).unwrap_or(0);
         let poison = if setup.poison { Some(nan(gpu, arena.bytes.max(scratch.bytes))?) } else { None };
-        let mailed = mailed(plan, request.device, &places);
+        let mailed = plan.small_outputs(request.device, &places, |region| region.bytes, MAILED);
         let clock = match &setup.profile {
             None => None,
-            Some(profile) => Some((Clock::new(gpu, labels(plan, &indices))?, Arc::clone(profile))),
+            Some(profile) => Some((Clock::new(gpu, profile::labels(plan, &indices))?, Arc::clone(profile))),
         };
         Ok(WgpuProgram {
             slots: Slots::new(gpu, inputs.bytes, mailed)?,
             gpu: Arc::clone(gpu),
-            plan: PlanFacts {
-                dispatches: plan
-                    .dispatches
-                    .iter()
-                    .map(|d| (d.kernel, d.bindings.iter().map(|b| b.map_or("", |b| b.port)).collect()))
-                    .collect(),
-                inputs: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
-            },
+            faults: FaultNames::of(plan),
+            is_input: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
             launches,
             splits,
             last,
@@ -155,19 +140,16 @@ impl WgpuProgram {
         self.places.get(storage.index()).and_then(Option::as_ref).ok_or(DeviceError::NoBuffer { storage })
     }
 
-    fn encode(&self, encoder: &mut wgpu::CommandEncoder, part: &Part) {
+    fn encode(&self, encoder: &mut wgpu::CommandEncoder, part: &Range<usize>) {
         if let Some((clock, _)) = &self.clock {
-            for at in part.launches.clone() {
+            for at in part.clone() {
                 let timestamp_writes = clock.writes(at);
                 let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
                 self.launch(&mut encoder.begin_compute_pass(&descriptor), at..at + 1);
             }
             return;
         }
-        self.launch(
-            &mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()),
-            part.launches.clone(),
-        );
+        self.launch(&mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()), part.clone());
     }
 
     fn launch(&self, pass: &mut wgpu::ComputePass<'_>, launches: Range<usize>) {
@@ -184,7 +166,7 @@ impl WgpuProgram {
     }
 
     /// The commands of a part: the first of a submission takes its inputs, the last sends back its results.
-    fn record(&self, slot: &Slot, part: &Part, starts: bool, ends: bool) -> wgpu::CommandBuffer {
+    fn record(&self, slot: &Slot, part: &Range<usize>, starts: bool, ends: bool) -> wgpu::CommandBuffer {
         let mut encoder = self.encoder();
         if starts {
             slot.copy_inputs(&mut encoder, &self.inputs.buffer);
@@ -213,18 +195,6 @@ impl WgpuProgram {
 
     fn encoder(&self) -> wgpu::CommandEncoder {
         self.gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
-    }
-
-    /// The error that a kernel reported, from the fault words.
-    fn reported(&self, words: [u32; 4]) -> Result<(), DeviceError> {
-        let Some(index) = (words[0] as usize).checked_sub(1) else { return Ok(()) };
-        let Some((kernel, ports)) = self.plan.dispatches.get(index) else {
-            return Err(DeviceError::Lost { reason: format!("a fault names dispatch {index}") });
-        };
-        let port = ports.get(words[1] as usize).copied().unwrap_or("");
-        let got = i64::from(words[2].cast_signed());
-        let source = KernelError::Index { port, got, limit: u64::from(words[3]) };
-        Err(DeviceError::Kernel { index, kernel, source })
     }
 }
 
@@ -319,71 +289,6 @@ fn bind(
     gpu.captured(|| gpu.device.create_bind_group(&descriptor)).map_err(|e| e.to_string())
 }
 
-/// Splits of the plan as runs of launches, long ones cut. `indices` holds the dispatch of each launch.
-fn split(plan: &Plan, device: usize, indices: &[usize]) -> Vec<Vec<Part>> {
-    let of_split = |split: &weft_core::plan::Split| {
-        if split.device != device {
-            return Vec::new();
-        }
-        let first = indices.partition_point(|index| *index < split.first);
-        let end = indices.partition_point(|index| *index < split.end);
-        let (mut parts, mut start, mut flops) = (Vec::new(), first, 0);
-        for (at, index) in indices.iter().enumerate().take(end).skip(first) {
-            flops += plan.dispatches[*index].cost.flops;
-            if flops > PART_FLOPS && at + 1 < end {
-                parts.push(Part { launches: start..at + 1 });
-                (start, flops) = (at + 1, 0);
-            }
-        }
-        parts.push(Part { launches: start..end });
-        parts
-    };
-    plan.splits.iter().map(of_split).collect()
-}
-
-/// What each launch is counted under. A dispatch's cost goes to its first launch.
-fn labels(plan: &Plan, indices: &[usize]) -> Vec<Label> {
-    let mut labels: Vec<Label> = Vec::with_capacity(indices.len());
-    for (at, index) in indices.iter().enumerate() {
-        let dispatch = &plan.dispatches[*index];
-        let number = indices[..at].iter().rev().take_while(|i| *i == index).count();
-        let several = number > 0 || indices.get(at + 1) == Some(index);
-        let weight = dispatch
-            .bindings
-            .iter()
-            .flatten()
-            .find(|b| b.port == "weight" || b.port == "w0" || b.port == "gate");
-        let dtype = weight.map_or(String::new(), |b| format!(" {}", b.tensor.dtype()));
-        let part = if several { format!(" #{number}") } else { String::new() };
-        let first = number == 0;
-        labels.push(Label {
-            kernel: format!("{}/{}{dtype}{part}", dispatch.kernel, dispatch.variant),
-            bytes: if first { dispatch.cost.bytes } else { 0 },
-            flops: if first { dispatch.cost.flops } else { 0 },
-        });
-    }
-    labels
-}
-
-/// Storages of small outputs on this device: they come back with the submission.
-fn mailed(plan: &Plan, device: usize, places: &[Option<Region>]) -> Vec<(StorageId, Region)> {
-    let mut all: Vec<(StorageId, Region)> = Vec::new();
-    for ((_, tensor), of) in plan.graph.outputs.iter().zip(&plan.output_devices) {
-        let storage = plan.graph.tensor(*tensor).storage;
-        let place = places.get(storage.index()).and_then(Option::as_ref);
-        let Some(region) = place.filter(|_| *of == device) else { continue };
-        if region.bytes <= MAILED && region.bytes > 0 && all.iter().all(|(s, _)| *s != storage) {
-            all.push((storage, region.clone()));
-        }
-    }
-    let mut total = 0;
-    all.retain(|(_, region)| {
-        total += region.bytes;
-        total <= MAILED
-    });
-    all
-}
-
 /// A buffer of NaN.
 fn nan(gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer, DeviceError> {
     let buffer = gpu.buffer("poison", bytes, BufferUsages::COPY_SRC, true)?;
@@ -400,7 +305,7 @@ impl Program for WgpuProgram {
         let mut parts = Vec::with_capacity(inputs.len());
         for (storage, bytes) in inputs {
             // An input that no dispatch here reads has no place.
-            if self.plan.inputs.get(storage.index()).copied().unwrap_or(false) {
+            if self.is_input.get(storage.index()).copied().unwrap_or(false) {
                 parts.push((self.place(*storage)?.offset, *bytes));
             }
         }
@@ -428,10 +333,10 @@ impl Program for WgpuProgram {
                 Some(ahead) => ahead.commands,
                 None => self.record(slot, part, starts, ends),
             };
-            self.gpu.submit(commands, part.launches.len());
+            self.gpu.submit(commands, part.len());
             slot.submitted(ends);
             if let Some((clock, profile)) = &self.clock {
-                clock.collect(&self.gpu, part.launches.clone(), profile)?;
+                clock.collect(&self.gpu, part.clone(), profile)?;
             }
             if at < last {
                 // One part runs while the next is encoded; a cancelled run has at most that much left to do.
@@ -447,7 +352,7 @@ impl Program for WgpuProgram {
         let slot: &Slot = self.slots.get(ticket)?;
         match slot.mail()? {
             None => Ok(false),
-            Some(words) => self.reported(words).map(|()| true),
+            Some(words) => self.faults.check(words).map(|()| true),
         }
     }
 
@@ -465,7 +370,7 @@ impl Program for WgpuProgram {
                 self.gpu.wait()?;
             }
             let words = slot.mail()?.unwrap_or_default();
-            self.reported(words)?;
+            self.faults.check(words)?;
             if slot.read_mail(storage, offset, into) {
                 return Ok(());
             }
@@ -481,7 +386,7 @@ impl Program for WgpuProgram {
         bytes: &[u8],
     ) -> Result<(), DeviceError> {
         let region = self.place(storage)?.clone();
-        let input = self.plan.inputs.get(storage.index()).copied().unwrap_or(false);
+        let input = self.is_input.get(storage.index()).copied().unwrap_or(false);
         let slot = self.slots.get(ticket)?;
         // Inputs of this submission that are still to be copied would overwrite what is written now.
         if input && slot.take_upload() {

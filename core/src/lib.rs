@@ -6,10 +6,12 @@
 pub mod backend;
 pub mod contract;
 pub mod driver;
+pub mod fault;
 pub mod graph;
 pub mod interpret;
 pub mod kernels;
 pub mod plan;
+pub mod profile;
 pub mod quant;
 pub mod rules;
 pub mod run;

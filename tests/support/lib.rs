@@ -10,6 +10,7 @@ pub mod naive;
 pub mod refs;
 pub mod run;
 pub mod sources;
+pub mod submissions;
 
 /// A small, seeded stream of numbers: cases print their seed.
 #[derive(Clone, Debug)]

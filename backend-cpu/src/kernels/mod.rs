@@ -58,8 +58,9 @@ pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implem
     let mut all = Vec::new();
     for tuned in tuned.iter().flat_map(|list| list.iter()).filter(|_| !references_only) {
         let Some(kernel) = kernels::by_stem(tuned.stem) else { continue };
-        let offer =
-            Offer { contract: narrowed(&kernel.contract, tuned), variant: tuned.variant, exact: tuned.exact };
+        let tolerance = (!tuned.exact).then_some(Tolerance::EIGHT_BIT);
+        let contract = kernel.contract.narrowed(tuned.port, tuned.symbols, tolerance);
+        let offer = Offer { contract, variant: tuned.variant, exact: tuned.exact };
         all.push(Implementation { offer, build: tuned.build });
     }
     let here = |contract: &Contract| absent || contract.absent.iter().all(|a| a.backend != crate::NAME);
@@ -68,15 +69,6 @@ pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implem
         all.push(Implementation { offer, build: reference::build });
     }
     all
-}
-
-/// The contract of a tuned kernel. Opening a device twice makes it twice; it is a few hundred bytes and lives as long
-/// as the plans that point to it.
-fn narrowed(base: &'static Contract, tuned: &Tuned) -> &'static Contract {
-    let ports: Vec<Port> = base.ports.iter().map(|port| (tuned.port)(*port)).collect();
-    let tolerance = if tuned.exact { base.tolerance } else { Tolerance::EIGHT_BIT };
-    let symbols: Vec<Symbol> = base.symbols.iter().chain(tuned.symbols).copied().collect();
-    Box::leak(Box::new(Contract { ports: ports.leak(), symbols: symbols.leak(), tolerance, ..*base }))
 }
 
 /// f32 with packed rows, any distance between rows.

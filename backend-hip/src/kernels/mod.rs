@@ -190,17 +190,9 @@ pub(crate) fn implementations() -> Vec<Implementation> {
     let mut all = Vec::new();
     for variant in groups.into_iter().flatten() {
         let Some(kernel) = kernels::by_stem(variant.stem) else { continue };
-        let contract = narrowed(&kernel.contract, variant);
+        let contract = kernel.contract.narrowed(variant.port, variant.symbols, variant.tolerance);
         let offer = Offer { contract, variant: variant.name, exact: variant.exact };
         all.push(Implementation { offer, variant });
     }
     all
-}
-
-/// The contract of a variant. It lives as long as the plans that point to it.
-fn narrowed(base: &'static Contract, variant: &Variant) -> &'static Contract {
-    let ports: Vec<Port> = base.ports.iter().map(|port| (variant.port)(*port)).collect();
-    let symbols: Vec<Symbol> = base.symbols.iter().chain(variant.symbols).copied().collect();
-    let tolerance = variant.tolerance.unwrap_or(base.tolerance);
-    Box::leak(Box::new(Contract { ports: ports.leak(), symbols: symbols.leak(), tolerance, ..*base }))
 }

@@ -157,6 +157,20 @@ impl Contract {
         }
     }
 
+    /// The contract of a variant that takes less: each port narrowed, more constraints on extents, perhaps another
+    /// tolerance. It lives as long as the plans that point to it.
+    pub fn narrowed(
+        &'static self,
+        port: fn(Port) -> Port,
+        symbols: &[Symbol],
+        tolerance: Option<Tolerance>,
+    ) -> &'static Self {
+        let ports: Vec<Port> = self.ports.iter().map(|own| port(*own)).collect();
+        let symbols: Vec<Symbol> = self.symbols.iter().chain(symbols).copied().collect();
+        let tolerance = tolerance.unwrap_or(self.tolerance);
+        Box::leak(Box::new(Contract { ports: ports.leak(), symbols: symbols.leak(), tolerance, ..*self }))
+    }
+
     /// The index of a port.
     pub fn port(&self, name: &str) -> Option<usize> {
         self.ports.iter().position(|port| port.name == name)

@@ -5,6 +5,7 @@ mod cost;
 mod error;
 mod explain;
 mod hash;
+mod launches;
 mod place;
 mod schedule;
 mod transfer;

@@ -1,0 +1,59 @@
+//! What devices that make launches of dispatches derive from a plan: parts to submit, what comes back, what is timed.
+//!
+//! `indices` holds the dispatch of each launch of one device, in order; a dispatch may make several.
+
+use super::{Plan, Split};
+use crate::graph::StorageId;
+use std::ops::Range;
+
+impl Plan {
+    /// Per split of the plan its launches on a device, cut where more than `most` floating-point operations would run
+    /// without a break; empty for splits of other devices.
+    pub fn parts(&self, device: usize, indices: &[usize], most: u64) -> Vec<Vec<Range<usize>>> {
+        let of_split = |split: &Split| {
+            if split.device != device {
+                return Vec::new();
+            }
+            let first = indices.partition_point(|index| *index < split.first);
+            let end = indices.partition_point(|index| *index < split.end);
+            let (mut parts, mut start, mut flops) = (Vec::new(), first, 0);
+            for (at, index) in indices.iter().enumerate().take(end).skip(first) {
+                flops += self.dispatches[*index].cost.flops;
+                if flops > most && at + 1 < end {
+                    parts.push(start..at + 1);
+                    (start, flops) = (at + 1, 0);
+                }
+            }
+            parts.push(start..end);
+            parts
+        };
+        self.splits.iter().map(of_split).collect()
+    }
+
+    /// Storages of outputs that a device ends with, small enough to come back with the submission: `most` bytes in all.
+    /// `places` holds by storage where it lies, `bytes` tells how long that is.
+    pub fn small_outputs<P: Clone>(
+        &self,
+        device: usize,
+        places: &[Option<P>],
+        bytes: impl Fn(&P) -> u64,
+        most: u64,
+    ) -> Vec<(StorageId, P)> {
+        let mut all: Vec<(StorageId, P)> = Vec::new();
+        for ((_, tensor), of) in self.graph.outputs.iter().zip(&self.output_devices) {
+            let storage = self.graph.tensor(*tensor).storage;
+            let place = places.get(storage.index()).and_then(Option::as_ref);
+            let Some(place) = place.filter(|_| *of == device) else { continue };
+            let size = bytes(place);
+            if size <= most && size > 0 && all.iter().all(|(s, _)| *s != storage) {
+                all.push((storage, place.clone()));
+            }
+        }
+        let mut total = 0;
+        all.retain(|(_, place)| {
+            total += bytes(place);
+            total <= most
+        });
+        all
+    }
+}
