@@ -39,6 +39,15 @@ use weft_core::graph::Layout;
 use weft_core::quant::planes::Rows;
 use weft_core::self_test;
 
+/// Types of HIP's interface, as hip-sys declares them. Functions are not among them: nothing is linked.
+#[cfg(feature = "hip-sys")]
+pub mod types {
+    pub use hip_sys::hiprt::{
+        hipDevice_t, hipDeviceAttribute_t, hipDeviceptr_t, hipError_t, hipEvent_t, hipFunction_t, hipGraph_t,
+        hipGraphExec_t, hipMemcpyKind, hipModule_t, hipStream_t, hipStreamCaptureMode,
+    };
+}
+
 /// How to open a device.
 #[derive(Clone)]
 pub struct Options {

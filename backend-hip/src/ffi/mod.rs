@@ -1,6 +1,8 @@
 //! The HIP runtime and its run-time compiler as tables of functions, found when a device is asked for. The only part that
 //! knows their C interface; `device`, `memory`, `stream` and `module` make it safe.
 
+#[cfg(all(test, feature = "hip-sys"))]
+mod agreement;
 mod api;
 mod library;
 
