@@ -3,6 +3,7 @@
 use crate::ffi::{self, Api, Compiler, LoadError, Ordinal, Status, number};
 use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_core::backend::DeviceError;
 
@@ -148,16 +149,55 @@ fn from_driver(ordinal: Ordinal) -> Option<String> {
     Some(format!("gfx{}{:x}{:x}", version / 10_000, version / 100 % 100, version % 100))
 }
 
+/// What was done on a device since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Kernels launched one by one.
+    pub launches: u64,
+    /// Graphs launched.
+    pub graphs: u64,
+    /// Graphs that the runtime would not make, or that computed something else than their launches; these went on one by one.
+    pub refused_graphs: u64,
+    /// Writes of the host to memory that a copy in flight was still using. Counted in debug builds; every one is a fault.
+    pub races: u64,
+}
+
+/// Counters in use.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub launches: AtomicU64,
+    pub graphs: AtomicU64,
+    pub refused_graphs: AtomicU64,
+    pub races: AtomicU64,
+}
+
+impl Counts {
+    pub(crate) fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> Counters {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counters {
+            launches: get(&self.launches),
+            graphs: get(&self.graphs),
+            refused_graphs: get(&self.refused_graphs),
+            races: get(&self.races),
+        }
+    }
+}
+
 /// A device in use. The first failure of an asynchronous call loses it for good: everything on it fails from then on.
 pub(crate) struct Device {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) info: Info,
+    pub(crate) counts: Counts,
     lost: Mutex<Option<String>>,
 }
 
 impl Device {
     pub(crate) fn new(runtime: Arc<Runtime>, info: Info) -> Arc<Self> {
-        Arc::new(Device { runtime, info, lost: Mutex::new(None) })
+        Arc::new(Device { runtime, info, counts: Counts::default(), lost: Mutex::new(None) })
     }
 
     pub(crate) fn api(&self) -> &Api {

@@ -19,6 +19,7 @@ mod stream;
 mod transfer;
 
 pub use code::Progress;
+pub use device::Counters;
 pub use ffi::LoadError;
 pub use sources::{source_text, stems};
 pub use weft_core::profile::Timing;
@@ -193,6 +194,11 @@ impl Hip {
     /// Times of kernels since the last call, the longest first; nothing unless the device was opened with `profile`.
     pub fn take_profile(&self) -> Vec<Timing> {
         self.setup.profile.as_ref().map_or(Vec::new(), |profile| profile.take())
+    }
+
+    /// What was done on the device so far.
+    pub fn counters(&self) -> Counters {
+        self.setup.stream.device().counts.read()
     }
 
     /// Gives the device up, as if it had been lost: everything on it fails from now on. For tests of what follows.

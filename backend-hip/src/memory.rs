@@ -1,9 +1,9 @@
 //! Memory of the device, and pinned memory of the host that copies go through. No kernel ever reads the host's: on this
 //! chip that has given wrong data, although both are the same silicon.
 
-use crate::device::Device;
+use crate::device::{Counts, Device};
 use crate::ffi::{Handle, number};
-use crate::stream::Stream;
+use crate::stream::{Event, Stream};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_core::backend::DeviceError;
@@ -87,6 +87,8 @@ pub(crate) struct Pinned {
     pointer: NonNull<u8>,
     bytes: usize,
     stream: Arc<Stream>,
+    /// Behind the last copy, for the check in debug builds that the host writes nothing before.
+    copied: Option<Event>,
 }
 
 // SAFETY: plain memory; the type hands out slices by the usual rules.
@@ -110,7 +112,8 @@ impl Pinned {
         let pointer = NonNull::new(pointer.cast::<u8>()).ok_or_else(refused)?;
         // SAFETY: the block has this size.
         unsafe { pointer.as_ptr().write_bytes(0, size) };
-        Ok(Pinned { pointer, bytes: size, stream: Arc::clone(stream) })
+        let copied = cfg!(debug_assertions).then(|| Event::new(stream)).transpose()?;
+        Ok(Pinned { pointer, bytes: size, stream: Arc::clone(stream), copied })
     }
 
     /// The bytes. A copy to them must have ended.
@@ -120,10 +123,21 @@ impl Pinned {
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.bytes) }
     }
 
-    /// The bytes. A copy from them must have ended.
+    /// The bytes. A copy from or to them must have ended; a debug build counts where one has not.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        if let Some(copied) = &self.copied
+            && matches!(copied.passed(), Ok(false))
+        {
+            tracing::error!("the host writes memory that a copy in flight still uses");
+            Counts::add(&self.stream.device().counts.races);
+        }
         // SAFETY: as for `bytes`, and borrowed alone.
         unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.bytes) }
+    }
+
+    /// Notes that a copy from or to these bytes was just submitted.
+    pub(super) fn in_flight(&self) -> Result<(), DeviceError> {
+        self.copied.as_ref().map_or(Ok(()), Event::record)
     }
 }
 
@@ -167,5 +181,46 @@ impl Region {
                 Err(DeviceError::Outside { start: offset, end: end.unwrap_or(u64::MAX), bytes: self.bytes })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Runtime;
+    use std::process::Command;
+
+    const THIS: &str = "memory::tests::a_write_before_a_copy_has_ended_is_counted";
+
+    #[test]
+    fn a_write_before_a_copy_has_ended_is_counted() {
+        let program = std::env::current_exe().unwrap();
+        // The stand-in runs copies late only if the environment says so: in a process of its own.
+        if std::env::var_os("HIP_STAND_IN_LAZY").is_none() {
+            let mut alone = Command::new(program);
+            let status = alone.args(["--exact", THIS]).env("HIP_STAND_IN_LAZY", "1").status().unwrap();
+            assert!(status.success());
+            return;
+        }
+        let runtime = Runtime::open(Some(&program.with_file_name("libhip_fibers.so"))).unwrap();
+        let info = runtime.devices().unwrap().remove(0);
+        let device = Device::new(runtime, info);
+        let races = || device.counts.read().races;
+        let stream = Stream::new(&device).unwrap();
+        let memory = Memory::new(&device, "memory", 16).unwrap();
+        let mut pinned = Pinned::new(&stream, "pinned", 16).unwrap();
+        pinned.bytes_mut().fill(1);
+        assert_eq!(races(), 0);
+        stream.upload(&pinned, 0, &memory, 0, 16).unwrap();
+        pinned.bytes_mut().fill(2);
+        assert_eq!(races(), 1);
+        stream.synchronize().unwrap();
+        pinned.bytes_mut().fill(3);
+        stream.download(&memory, 0, &pinned, 0, 16).unwrap();
+        pinned.bytes_mut().fill(4);
+        assert_eq!(races(), 2);
+        stream.synchronize().unwrap();
+        pinned.bytes_mut().fill(5);
+        assert_eq!(races(), 2);
     }
 }

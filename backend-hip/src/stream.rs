@@ -1,7 +1,7 @@
 //! A queue of work on the device, and marks in it.
 
-use crate::device::Device;
-use crate::ffi::{Handle, number};
+use crate::device::{Counts, Device};
+use crate::ffi::{Handle, Status, number};
 use crate::memory::{Memory, Pinned};
 use crate::module::Function;
 use std::sync::Arc;
@@ -59,7 +59,8 @@ impl Stream {
             let (to, from, size) = (to.at(offset), source.as_ptr().cast(), bytes as usize);
             (self.device.api().copy_async)(to, from, size, number::COPY_TO_DEVICE, self.handle)
         };
-        self.device.check("hipMemcpyAsync", status)
+        self.device.check("hipMemcpyAsync", status)?;
+        from.in_flight()
     }
 
     /// Copies bytes of the device to pinned memory. They are there after an event behind the copy.
@@ -81,7 +82,8 @@ impl Stream {
             let (to, from, size) = (target.as_ptr().cast_mut().cast(), from.at(offset), bytes as usize);
             (self.device.api().copy_async)(to, from, size, number::COPY_TO_HOST, self.handle)
         };
-        self.device.check("hipMemcpyAsync", status)
+        self.device.check("hipMemcpyAsync", status)?;
+        to.in_flight()
     }
 
     /// Sets bytes.
@@ -112,12 +114,25 @@ impl Stream {
         threads: u32,
         arguments: &mut [u64],
     ) -> Result<(), DeviceError> {
+        Counts::add(&self.device.counts.launches);
+        let status = self.put(function, groups, threads, arguments);
+        self.device.check("hipModuleLaunchKernel", status)
+    }
+
+    /// Puts a launch into the stream, to be run or to be recorded.
+    pub(crate) fn put(
+        &self,
+        function: &Function,
+        groups: [u32; 3],
+        threads: u32,
+        arguments: &mut [u64],
+    ) -> Status {
         let mut parameters = [arguments.as_mut_ptr().cast()];
         let [x, y, z] = groups;
         let none = std::ptr::null_mut();
         // SAFETY: the function takes one structure, which `arguments` holds as the kernel's text declares it; addresses in it
         // are of memory that the program keeps.
-        let status = unsafe {
+        unsafe {
             (self.device.api().launch)(
                 function.handle(),
                 x,
@@ -131,8 +146,7 @@ impl Stream {
                 parameters.as_mut_ptr(),
                 none,
             )
-        };
-        self.device.check("hipModuleLaunchKernel", status)
+        }
     }
 }
 

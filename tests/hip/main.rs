@@ -6,6 +6,7 @@ mod models;
 mod submissions;
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use weft::Model;
 use weft::gguf::Gguf;
@@ -44,6 +45,21 @@ fn all() -> Vec<Arc<Hip>> {
 /// The same, opened anew with the options of tests changed by `change`.
 fn opened(change: impl Fn(&mut Options)) -> Vec<Arc<Hip>> {
     hip::open(hip::all_options(change))
+}
+
+/// Runs a test of this program by itself in a process of its own, where the stand-ins find these in their environment. True in
+/// that process, which is to do the test; false in this one, where it is done.
+fn alone(test: &str, variables: &[(&str, &str)]) -> bool {
+    if variables.iter().all(|(name, value)| std::env::var_os(name).is_some_and(|set| set == *value)) {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let mut command = Command::new(program);
+    let output = command.args(["--exact", test]).envs(variables.iter().copied()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "{test}: {said}");
+    false
 }
 
 /// The largest difference; NaN if there is one anywhere.

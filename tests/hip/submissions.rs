@@ -1,14 +1,33 @@
-//! Submissions: each owns its inputs. Repacked weights and the file's own blocks give the same answers.
+//! Submissions: each owns its inputs, which the host leaves alone until they are copied. Repacked weights and the file's own blocks give the same answers.
 
-use crate::{all, ids, largest, model, opened, session};
+use crate::{all, alone, ids, largest, model, opened, session};
 use std::sync::Arc;
 use weft_core::backend::Backend;
-use weft_tests::submissions;
+use weft_tests::{hip, submissions};
 
 #[test]
 fn inputs_belong_to_one_submission() {
     for gpu in all() {
         submissions::own_their_inputs(&*gpu);
+    }
+}
+
+#[test]
+fn no_host_write_races_a_copy_that_runs_late() {
+    let late = [("HIP_STAND_IN_LAZY", "1"), ("WEFT_EMULATOR_DEFER", "1")];
+    if !alone("submissions::no_host_write_races_a_copy_that_runs_late", &late) {
+        return;
+    }
+    let ids = ids();
+    for gpu in hip::stand_ins() {
+        submissions::own_their_inputs(&**gpu);
+        let model = model(vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let mut session = session(&model);
+        session.prefill(&ids[..5]).unwrap();
+        ids[5..10].iter().for_each(|id| assert!(session.decode(*id).is_ok()));
+        let counters = gpu.counters();
+        assert!(counters.launches > 0);
+        assert_eq!(counters.races, 0, "{}", gpu.name());
     }
 }
 
