@@ -8,11 +8,14 @@ mod code;
 mod compile;
 mod device;
 mod ffi;
+mod graph;
 mod kernels;
 mod memory;
 mod module;
 mod profile;
 mod program;
+mod ready;
+mod replay;
 mod slots;
 mod sources;
 mod stream;
@@ -64,6 +67,9 @@ pub struct Options {
     pub poison: bool,
     /// Whether launches are timed.
     pub profile: bool,
+    /// Whether what runs again, as a decoded token does, is recorded and submitted as a graph. Launches that are timed are
+    /// not: events stand between them. While a graph is compared with its launches, the host holds two copies of the states.
+    pub graphs: bool,
     /// Folder for compiled kernels of chips without embedded code.
     pub cache: Option<PathBuf>,
     /// Is told how many of how many kernels are loaded.
@@ -79,6 +85,7 @@ impl Default for Options {
             repack: true,
             poison: false,
             profile: false,
+            graphs: false,
             cache: None,
             progress: None,
         }
@@ -184,6 +191,7 @@ impl Hip {
                 code: Code::new(&device, options.cache.clone(), options.progress.clone()),
                 implementations,
                 poison: options.poison,
+                graphs: options.graphs,
                 profile: options.profile.then(Arc::default),
             },
         };

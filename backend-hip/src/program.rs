@@ -1,11 +1,12 @@
 //! A compiled plan: launches with functions and arguments made, the arena, and what each submission owns.
 
-use crate::arguments::{self, Shared};
+use crate::arguments::Shared;
 use crate::code::Code;
 use crate::kernels::{Build, Implementation, Launch};
 use crate::memory::{Memory, Region};
-use crate::module::Function;
 use crate::profile::Clock;
+use crate::ready::{Ready, ready};
+use crate::replay::Replay;
 use crate::slots::{FAULT, Slots};
 use crate::stream::{Event, Stream};
 use crate::transfer::Transfer;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weft_core::backend::{Buffer, CompileRequest, DeviceError, Program, Ticket};
 use weft_core::fault::FaultNames;
 use weft_core::graph::StorageId;
-use weft_core::plan::{Place, Plan};
+use weft_core::plan::Place;
 use weft_core::profile::Profile;
 
 /// What a program needs from its backend.
@@ -25,17 +26,10 @@ pub(crate) struct Setup {
     pub code: Code,
     pub implementations: Vec<Implementation>,
     pub poison: bool,
+    /// Whether what runs again is submitted as graphs.
+    pub graphs: bool,
     /// Where times are added up, if launches are timed.
     pub profile: Option<Arc<Profile>>,
-}
-
-/// One launch, ready to be submitted.
-struct Ready {
-    function: Function,
-    groups: [u32; 3],
-    threads: u32,
-    /// The argument structure.
-    arguments: Vec<u64>,
 }
 
 /// Work of about 50 ms on a middling GPU: a longer split is cut, so that it can be cancelled.
@@ -47,6 +41,8 @@ const MAILED: u64 = 64 << 10;
 pub(crate) struct HipProgram {
     stream: Arc<Stream>,
     transfer: Arc<Transfer>,
+    /// By split, where graphs are wanted. Before the launches, since graphs use their functions.
+    replays: Vec<Replay>,
     launches: Vec<Ready>,
     /// Per split of the plan its parts as ranges of launches; empty for splits of other devices.
     splits: Vec<Vec<Range<usize>>>,
@@ -109,11 +105,16 @@ impl HipProgram {
             None => None,
             Some(profile) => Some(Clock::new(stream, plan, &indices, Arc::clone(profile))?),
         };
+        // Events between launches cannot be part of a graph.
+        let graphs = setup.graphs && clock.is_none();
+        let splits = plan.splits.iter().filter(|_| graphs);
+        let replays = splits.map(|split| Replay::new(plan, split, &places, &fault)).collect();
         Ok(HipProgram {
             slots: Slots::new(stream, part.input_bytes, mailed)?,
             parts: [Event::new(stream)?, Event::new(stream)?],
             stream: Arc::clone(stream),
             transfer: Arc::clone(&setup.transfer),
+            replays,
             launches: ready,
             splits: plan.parts(request.device, &indices, PART_FLOPS),
             last: plan.splits.iter().rposition(|s| s.device == request.device).unwrap_or(0),
@@ -142,13 +143,21 @@ impl HipProgram {
         Ok(())
     }
 
+    /// Submits a split as a graph and tells so; or leaves it to be launched. Long ones are launched, so that they can be cancelled.
+    fn replay(&mut self, split: usize) -> Result<bool, DeviceError> {
+        let (Some(replay), [part]) = (self.replays.get_mut(split), self.splits[split].as_slice()) else {
+            return Ok(false);
+        };
+        replay.submit(&self.stream, &self.transfer, &mut self.launches[part.clone()])
+    }
+
     fn launch(&mut self, part: Range<usize>) -> Result<(), DeviceError> {
         for at in part {
             let ready = &mut self.launches[at];
             if let Some(clock) = &self.clock {
                 clock.before(at)?;
             }
-            self.stream.launch(&ready.function, ready.groups, ready.threads, &mut ready.arguments)?;
+            ready.launch(&self.stream)?;
             if let Some(clock) = &self.clock {
                 clock.after(at)?;
             }
@@ -189,40 +198,6 @@ fn launches(
     Ok((all, most))
 }
 
-/// Functions and arguments of launches.
-fn ready(
-    setup: &Setup,
-    plan: &Plan,
-    planned: &[(usize, Launch)],
-    places: &[Option<Region>],
-    shared: Shared,
-) -> Result<Vec<Ready>, DeviceError> {
-    let stem = |index: usize, launch: &Launch| launch.stem.unwrap_or(plan.dispatches[index].kernel);
-    let stems: Vec<&'static str> = planned.iter().map(|(index, launch)| stem(*index, launch)).collect();
-    setup.code.load(&stems);
-    let mut all = Vec::with_capacity(planned.len());
-    for (index, launch) in planned {
-        let dispatch = &plan.dispatches[*index];
-        let failed =
-            |reason: String| DeviceError::Dispatch { index: *index, kernel: dispatch.kernel, reason };
-        let mut regions = Vec::with_capacity(dispatch.bindings.len());
-        for binding in &dispatch.bindings {
-            regions.push(match binding {
-                None => None,
-                Some(binding) => {
-                    let storage = binding.tensor.storage;
-                    let place = places.get(storage.index()).and_then(Option::as_ref);
-                    Some(place.ok_or(DeviceError::NoBuffer { storage })?.clone())
-                }
-            });
-        }
-        let function = setup.code.function(stem(*index, launch), &launch.function).map_err(failed)?;
-        let arguments = arguments::block(dispatch, *index, launch, &regions, shared).map_err(failed)?;
-        all.push(Ready { function, groups: launch.groups, threads: launch.threads, arguments });
-    }
-    Ok(all)
-}
-
 impl Program for HipProgram {
     fn begin(&mut self, inputs: &[(StorageId, &[u8])]) -> Result<Ticket, DeviceError> {
         let mut parts = Vec::with_capacity(inputs.len());
@@ -251,7 +226,9 @@ impl Program for HipProgram {
             if cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
                 return Err(DeviceError::Cancelled);
             }
-            self.launch(self.splits[split][at].clone())?;
+            if !self.replay(split)? {
+                self.launch(self.splits[split][at].clone())?;
+            }
             if count > 1 {
                 // One part runs while the next is submitted; a cancelled run has at most that much left to do.
                 self.parts[at % 2].record()?;

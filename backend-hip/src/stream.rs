@@ -32,6 +32,10 @@ impl Stream {
         &self.device
     }
 
+    pub(super) fn handle(&self) -> Handle {
+        self.handle
+    }
+
     /// Waits until everything submitted has ended.
     pub(crate) fn synchronize(&self) -> Result<(), DeviceError> {
         self.device.enter()?;

@@ -24,12 +24,20 @@ pub struct BackendArgs {
     /// Leave weights on the device as they lie in the file.
     #[arg(long)]
     pub no_repack: bool,
+    /// On HIP submit each decoded token as one graph, where the runtime makes graphs that compute the same.
+    #[arg(long)]
+    pub hip_graph: bool,
 }
 
 impl BackendArgs {
     /// How to open it.
     pub fn options(&self) -> BackendOptions {
-        BackendOptions { threads: self.threads, repack: !self.no_repack, shaders: Some(report::shaders()) }
+        BackendOptions {
+            threads: self.threads,
+            repack: !self.no_repack,
+            hip_graph: self.hip_graph,
+            shaders: Some(report::shaders()),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p weft --example throughput -- MODEL.gguf [NAME=VALUE…]`, or `synth:qwen35:4b:Q8_0` for a model of random
 //! weights, with `backend` (cpu, wgpu, wgpu:PART),
-//! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `runs`, and `profile=1` for times of kernels on a GPU.
+//! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `runs`, `hip_graph=1`, and `profile=1` for times of kernels on a GPU.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let devices = match &profiled {
         Some(gpu) => vec![Arc::clone(gpu) as Arc<_>],
         None => {
-            backends::open(backend, &BackendOptions { threads: number("threads", 1), ..Default::default() })?
+            let (threads, hip_graph) = (number("threads", 1), number("hip_graph", 0) == 1);
+            backends::open(backend, &BackendOptions { threads, hip_graph, ..Default::default() })?
         }
     };
     println!("{}", devices[0].capabilities().device);

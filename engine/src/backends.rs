@@ -25,13 +25,15 @@ pub struct BackendOptions {
     pub threads: usize,
     /// Whether weights may be laid out anew for a device when they are loaded; else they lie there as in the file.
     pub repack: bool,
+    /// Whether HIP submits what runs again as graphs, after it has compared each once with its launches.
+    pub hip_graph: bool,
     /// Is told how many of how many shaders are compiled, by backends that compile some.
     pub shaders: Option<ShaderProgress>,
 }
 
 impl Default for BackendOptions {
     fn default() -> Self {
-        BackendOptions { threads: 0, repack: true, shaders: None }
+        BackendOptions { threads: 0, repack: true, hip_graph: false, shaders: None }
     }
 }
 

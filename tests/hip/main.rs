@@ -1,6 +1,7 @@
 //! What only the HIP backend has: its runtime, submissions, failures, repacked weights, and whole models on stand-ins.
 
 mod failures;
+mod graphs;
 mod loading;
 mod models;
 mod submissions;

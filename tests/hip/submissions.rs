@@ -19,9 +19,9 @@ fn no_host_write_races_a_copy_that_runs_late() {
         return;
     }
     let ids = ids();
-    for gpu in hip::stand_ins() {
-        submissions::own_their_inputs(&**gpu);
-        let model = model(vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+    for gpu in hip::stand_ins().iter().cloned().chain(hip::open(hip::all_options(|o| o.graphs = true))) {
+        submissions::own_their_inputs(&*gpu);
+        let model = model(vec![Arc::clone(&gpu) as Arc<dyn Backend>]);
         let mut session = session(&model);
         session.prefill(&ids[..5]).unwrap();
         ids[5..10].iter().for_each(|id| assert!(session.decode(*id).is_ok()));

@@ -129,6 +129,7 @@ fn signatures_are_those_of_the_headers() {
 #[test]
 fn numbers_are_those_of_the_headers() {
     use hiprt::{hipDeviceAttribute_t as attribute, hipError_t as error, hipMemcpyKind as copy};
+    let capture = hiprt::hipStreamCaptureMode::hipStreamCaptureModeThreadLocal;
     let both = [
         (0, error::hipSuccess as c_int),
         (number::OUT_OF_MEMORY, error::hipErrorOutOfMemory as c_int),
@@ -140,6 +141,7 @@ fn numbers_are_those_of_the_headers() {
         (number::ATTRIBUTE_LDS_PER_BLOCK, attribute::hipDeviceAttributeMaxSharedMemoryPerBlock as c_int),
         (number::COPY_TO_DEVICE, copy::hipMemcpyHostToDevice as c_int),
         (number::COPY_TO_HOST, copy::hipMemcpyDeviceToHost as c_int),
+        (number::CAPTURE_OF_THREAD, capture as c_int),
     ];
     for (ours, theirs) in both {
         assert_eq!(ours, theirs);

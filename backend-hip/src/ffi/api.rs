@@ -79,6 +79,12 @@ macro_rules! runtime {
                 module_function = hipModuleGetFunction(*mut Handle, Handle, *const c_char) -> Status;
                 launch = hipModuleLaunchKernel(Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *mut *mut c_void, *mut *mut c_void) -> Status;
 
+                begin_capture = hipStreamBeginCapture(Handle, c_int) -> Status;
+                end_capture = hipStreamEndCapture(Handle, *mut Handle) -> Status;
+                graph_instantiate = hipGraphInstantiate(*mut Handle, Handle, *mut Handle, *mut c_char, usize) -> Status;
+                graph_launch = hipGraphLaunch(Handle, Handle) -> Status;
+                graph_exec_destroy = hipGraphExecDestroy(Handle) -> Status;
+                graph_destroy = hipGraphDestroy(Handle) -> Status;
             }
             optional {
                 // HIP 6 and later. Never the plain hipGetDeviceProperties: that symbol is the HIP 5 layout.

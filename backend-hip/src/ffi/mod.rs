@@ -32,4 +32,5 @@ pub(crate) mod number {
     pub(crate) const STREAM_NON_BLOCKING: u32 = 1;
     pub(crate) const COPY_TO_DEVICE: c_int = 1;
     pub(crate) const COPY_TO_HOST: c_int = 2;
+    pub(crate) const CAPTURE_OF_THREAD: c_int = 1;
 }

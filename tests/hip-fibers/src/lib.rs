@@ -14,6 +14,7 @@
 //! | `HIP_FIBERS_THREADS` | most CPU threads that blocks of a launch are spread over |
 //! | `HIP_FIBERS_CXX` | the compiler; else clang++-19, clang++ or g++ |
 //! | `HIP_STAND_IN_LAZY` | `1`: work runs as late as it may |
+//! | `HIP_STAND_IN_GRAPHS` | `refused` or `short`: graphs are not made, or leave their last work undone |
 
 mod block;
 mod compile;

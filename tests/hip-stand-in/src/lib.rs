@@ -9,6 +9,7 @@
 //! Device memory is memory of this process, filled with NaN when it is allocated. Work runs when it is submitted. With
 //! `HIP_STAND_IN_LAZY=1` it runs as late as the interface allows: not before the host asks for an event or waits for a
 //! stream. A host that overwrites what a copy in flight still reads, or that reads a result too early, then gets wrong data.
+//! With `HIP_STAND_IN_GRAPHS=refused` no graph is made, with `short` each leaves its last work undone.
 
 mod compiler;
 mod device;
