@@ -51,8 +51,10 @@ pub(crate) struct HipProgram {
     places: Vec<Option<Region>>,
     inputs: Region,
     fault: Region,
-    /// Regions to fill with NaN before each submission.
-    poisoned: Vec<Region>,
+    /// Activations, and what launches keep between them: kernels know their addresses.
+    own: [Region; 2],
+    /// Whether these are filled with NaN before each submission.
+    poison: bool,
     slots: Slots,
     /// Behind each of the last two parts.
     parts: [Event; 2],
@@ -121,7 +123,8 @@ impl HipProgram {
             places,
             inputs,
             fault,
-            poisoned: if setup.poison { vec![arena, scratch] } else { Vec::new() },
+            own: [arena, scratch],
+            poison: setup.poison,
             faults: FaultNames::of(plan),
             is_input: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
             clock,
@@ -136,7 +139,7 @@ impl HipProgram {
     fn start(&mut self, ticket: Ticket) -> Result<(), DeviceError> {
         if self.slots.get(ticket)?.send_inputs(&self.stream, &self.inputs)? {
             self.stream.fill(&self.fault.memory, 0, FAULT, 0)?;
-            for region in &self.poisoned {
+            for region in self.own.iter().filter(|_| self.poison) {
                 self.stream.fill(&region.memory, region.offset, region.bytes, 0xff)?;
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::{all, alone, ids, largest, model, opened, session};
 use std::sync::Arc;
+use weft::session::{Session, SessionOptions};
 use weft_core::backend::Backend;
 use weft_tests::{hip, submissions};
 
@@ -48,5 +49,21 @@ fn repacking_changes_no_answer() {
         let logits = |model| session(model).evaluate(&ids[..12], false).unwrap().logits;
         let off = largest(&logits(&packed), &logits(&raw));
         assert!(off <= 2e-4, "{off}");
+    }
+}
+
+/// Options of tests fill memory with NaN, which keeps it: without, a program has to.
+#[test]
+fn memory_that_is_not_filled_lives_as_long_as_its_program() {
+    let ids = ids();
+    for (filled, bare) in opened(|_| {}).into_iter().zip(opened(|options| options.poison = false)) {
+        let (filled, bare) = (model(vec![filled]), model(vec![bare]));
+        let logits = |model| {
+            let options = SessionOptions { context: 64, ..SessionOptions::default() };
+            let mut session = Session::new(model, options).unwrap();
+            session.prefill(&ids[..9]).unwrap();
+            session.decode(ids[9]).unwrap().to_vec()
+        };
+        assert_eq!(logits(&filled), logits(&bare));
     }
 }
