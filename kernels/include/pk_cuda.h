@@ -5,7 +5,7 @@
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ args p)
 // The same for a kernel that needs this many waves a SIMD at least, which is a matter of AMD's registers.
 #define PK_KERNEL_WAVES(name, threads, waves, args) PK_KERNEL(name, threads, args)
-// Sums are added in the order in which they are written: always so here.
+// Sums are added in the order in which they are written: always so here. Products and sums do get joined: see pk_times.
 #define PK_IN_ORDER
 #define PKD static __device__ __forceinline__
 #define PK_LDS __shared__ __align__(16)
@@ -39,6 +39,8 @@ PKD float pk_opaque(float x) {
   asm volatile("" : "+f"(x));
   return x;
 }
+// A product rounded by itself: no sum takes it in. Assembly without text would not keep ptxas from joining them.
+PKD float pk_times(float a, float b) { return __fmul_rn(a, b); }
 template <int M, class T> PKD T pk_xor(T x) { return __shfl_xor_sync(0xffffffffu, x, M); }
 template <class T> PKD T pk_shuffle(T x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 PKD unsigned pk_atomic_add(unsigned *p, unsigned x) { return atomicAdd(p, x); }

@@ -53,6 +53,8 @@ PKD float pk_opaque(float x) {
   asm volatile("" : "+v"(x));
   return x;
 }
+// A product rounded by itself: no sum takes it in.
+PKD float pk_times(float a, float b) { return pk_opaque(a * b); }
 
 // clang-19 does not mark v_permlanex16 convergent at machine level and sinks it into a later
 // `if (lane == 0)`, where lane 16 is masked off: the 32-lane sum comes out wrong. An empty volatile

@@ -52,7 +52,7 @@ PKD pk_u32 block_values(int type) {
 PKD float half_at(const char *p) { return pk_from_f16(read16(p)); }
 PKD pk_u32 byte_at(const char *p) { return *(const pk_u8 *)p; }
 // level * scale + least, rounded twice as the reference does.
-PKD float on_line(float level, float scale, float least) { return pk_opaque(level * scale) + least; }
+PKD float on_line(float level, float scale, float least) { return pk_times(level, scale) + least; }
 // Nibble j of 32: the low ones of 16 bytes, then the high ones.
 PKD int nibble_at(const char *levels, pk_u32 j) { return (int)(byte_at(levels + (j & 15)) >> (j >> 4 << 2) & 15); }
 
@@ -72,15 +72,15 @@ PKD float k_value(const char *block, pk_u32 j, bool fifths) {
   pk_u32 level = byte_at(nibbles + group / 2 * 32 + l) >> (group % 2 * 4) & 15;
   if (fifths) level |= (byte_at(block + 16 + l) >> group & 1) << 4;
   Sixes s = sixes_at(block + 4, group);
-  float step = pk_opaque(half_at(block) * (float)s.scale);
-  return on_line((float)level, step, -pk_opaque(half_at(block + 2) * (float)s.least));
+  float step = pk_times(half_at(block), (float)s.scale);
+  return on_line((float)level, step, -pk_times(half_at(block + 2), (float)s.least));
 }
 PKD float q6_k_value(const View &v, const char *row, pk_u32 block, pk_u32 j) {
   pk_u32 half = j / 128, l = j % 32, p = j / 32 % 4;
   pk_u32 low = byte_at(part_of(v, row, block, q6_k_low()) + half * 64 + p % 2 * 32 + l) >> (p / 2 * 4) & 15;
   pk_u32 high = byte_at(part_of(v, row, block, q6_k_high()) + half * 32 + l) >> (2 * p) & 3;
   int scale = (signed char)byte_at(part_of(v, row, block, q6_k_scales()) + j / 16);
-  float step = pk_opaque(half_at(part_of(v, row, block, q6_k_scale())) * (float)scale);
+  float step = pk_times(half_at(part_of(v, row, block, q6_k_scale())), (float)scale);
   return step * (float)((int)(low | high << 4) - 32);
 }
 

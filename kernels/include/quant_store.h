@@ -56,7 +56,7 @@ PKD void put_q8_0(char *at, float x) {
   pk_u32 size = pk_is_nan(x) ? 0 : pk_bits(x) & 0x7fffffffu;
   pk_u32 d = finite_half(over_127(pk_float(wave_most(size))));
   if (pk_lane() == 0) write16(at, (pk_u16)d);
-  at[2 + pk_lane()] = (char)level_of(pk_opaque(x * half_inverse(d)), -127.0f, 127.0f);
+  at[2 + pk_lane()] = (char)level_of(pk_times(x, half_inverse(d)), -127.0f, 127.0f);
 }
 PKD void put_q4_0(char *at, float x) {
   pk_u32 size = pk_is_nan(x) ? 0 : pk_bits(x) & 0x7fffffffu;
@@ -68,7 +68,7 @@ PKD void put_q4_0(char *at, float x) {
   // The largest falls on level 0, the only one that reaches 8 steps.
   pk_u32 d = finite_half(pk_float(most) * 0.125f), sign = negative ^ 1;
   float inverse = half_inverse(d);
-  float scaled = pk_opaque(pk_opaque(x * (sign ? -inverse : inverse)) + 8.0f);
+  float scaled = pk_opaque(pk_times(x, sign ? -inverse : inverse) + 8.0f);
   pk_u32 level = (pk_u32)level_of(scaled, 0.0f, 15.0f);
   pk_u32 upper = pk_xor<16>(level);
   if (pk_lane() == 0) write16(at, (pk_u16)(d | sign << 15));

@@ -108,8 +108,11 @@ pub unsafe extern "C" fn hiprtcCompileProgram(
         unsafe { CStr::from_ptr(*options.add(k)) }.to_string_lossy().into_owned()
     });
     // Functions without a mark are the device's: there is no host here.
-    let texts =
-        texts.filter_map(|text| translated(&text)).chain(["--device-as-default-execution-space".to_owned()]);
+    let more = std::env::var("HIPSHIM_OPTIONS").unwrap_or_default();
+    let texts = texts
+        .filter_map(|text| translated(&text))
+        .chain(["--device-as-default-execution-space".to_owned()])
+        .chain(more.split_whitespace().map(str::to_owned));
     let Ok(texts) = texts.map(CString::new).collect::<Result<Vec<_>, _>>() else { return INVALID_INPUT };
     let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     let count = c_int::try_from(pointers.len()).unwrap_or(0);

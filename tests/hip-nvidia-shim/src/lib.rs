@@ -6,6 +6,7 @@
 //! nothing is translated. Failures are told on stderr with the name of the driver's function.
 //!
 //! `HIPSHIM_NVRTC` names the file of libnvrtc, beside which its builtins lie; else the system's is used. No header is needed.
+//! `HIPSHIM_OPTIONS` adds options of nvrtc, such as `-lineinfo` for compute-sanitizer.
 
 mod compiler;
 mod device;
