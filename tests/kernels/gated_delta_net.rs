@@ -3,9 +3,14 @@
 use crate::coverage::Refusal;
 use crate::segments;
 use crate::subject::{Subject, Values, between, factors, is_distinct, values};
+use std::sync::Arc;
+use weft_core::backend::Backend;
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Case, Draft, Source};
-use weft_tests::Random;
+use weft_core::driver::Options;
+use weft_core::graph::{DType, GraphBuilder, HeadMap, Op};
+use weft_tests::run::{self, Data};
+use weft_tests::{Random, devices};
 
 /// The kernel.
 pub static SUBJECT: Subject = Subject {
@@ -104,4 +109,42 @@ fn declines_one_step_outside() {
 #[test]
 fn falls_back_to_a_variant_that_admits_it() {
     SUBJECT.falls_back();
+}
+
+/// Backends that take larger workgroups for many heads: more than draws reach.
+#[test]
+fn many_heads_give_the_same_answers() {
+    let [dim, heads, sequences] = [64, 8, 136];
+    let mut b = GraphBuilder::new();
+    let row = [dim, heads, 1, sequences];
+    let shapes = [
+        ("q", row, 1.0),
+        ("k", row, 0.125),
+        ("v", row, 1.0),
+        ("gate", [1, heads, 1, sequences], 0.3),
+        ("beta", [1, heads, 1, sequences], 1.0),
+        ("state", [dim, dim, heads, sequences], 1.0),
+    ];
+    let mut random = Random::named("many heads", 0);
+    let mut data = Data::new();
+    let inputs = shapes.map(|(name, shape, size)| {
+        let values: Vec<f32> = (0..shape.iter().product()).map(|_| size * random.unit()).collect();
+        let values = if name == "gate" { values.iter().map(|v| -v.abs()).collect() } else { values };
+        data.insert(name.to_owned(), run::bytes(&values));
+        b.input(name, DType::F32, &shape).unwrap()
+    });
+    let out = b.op(Op::GatedDeltaNet { snapshots: 1, heads: HeadMap::Tiled }, &inputs).unwrap();
+    b.output("out", out).unwrap();
+    let graph = Arc::new(b.finish().unwrap());
+    let answers = |backend: Arc<dyn Backend>| -> Vec<f32> {
+        let outcome = run::run(&graph, &[backend], &Options::default(), &data).unwrap();
+        outcome.outputs["out"].as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+    };
+    let want = answers(devices::reference());
+    for backend in devices::found() {
+        let name = backend.name().to_owned();
+        for (at, (got, want)) in answers(backend).iter().zip(&want).enumerate() {
+            assert!((got - want).abs() <= 1e-4 * (1.0 + want.abs()), "{name} at {at}: {got}, not {want}");
+        }
+    }
 }
