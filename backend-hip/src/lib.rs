@@ -9,6 +9,7 @@ mod compile;
 mod device;
 mod ffi;
 mod kernels;
+mod launches;
 mod memory;
 mod module;
 mod profile;
@@ -20,6 +21,7 @@ mod transfer;
 
 pub use code::Progress;
 pub use ffi::LoadError;
+pub use launches::{entry_points, offers};
 pub use sources::{source_text, stems};
 pub use weft_core::profile::Timing;
 
