@@ -56,8 +56,10 @@ pub(crate) struct HipProgram {
     places: Vec<Option<Region>>,
     inputs: Region,
     fault: Region,
-    /// Regions to fill with NaN before each submission.
-    poisoned: Vec<Region>,
+    /// Activations and scratch memory, which launches know by address only.
+    working: [Region; 2],
+    /// Whether these are filled with NaN before each submission.
+    poison: bool,
     slots: Slots,
     /// Behind each of the last two parts.
     parts: [Event; 2],
@@ -122,7 +124,8 @@ impl HipProgram {
             places,
             inputs,
             fault,
-            poisoned: if setup.poison { vec![arena, scratch] } else { Vec::new() },
+            working: [arena, scratch],
+            poison: setup.poison,
             faults: FaultNames::of(plan),
             is_input: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
             clock,
@@ -137,8 +140,10 @@ impl HipProgram {
     fn start(&mut self, ticket: Ticket) -> Result<(), DeviceError> {
         if self.slots.get(ticket)?.send_inputs(&self.stream, &self.inputs)? {
             self.stream.fill(&self.fault.memory, 0, FAULT, 0)?;
-            for region in &self.poisoned {
-                self.stream.fill(&region.memory, region.offset, region.bytes, 0xff)?;
+            if self.poison {
+                for region in &self.working {
+                    self.stream.fill(&region.memory, region.offset, region.bytes, 0xff)?;
+                }
             }
         }
         Ok(())

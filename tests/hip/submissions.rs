@@ -2,6 +2,7 @@
 
 use crate::{all, ids, largest, model, opened, session};
 use std::sync::Arc;
+use weft::session::{Session, SessionOptions};
 use weft_core::backend::Backend;
 use weft_tests::submissions;
 
@@ -29,5 +30,20 @@ fn repacking_changes_no_answer() {
         let logits = |model| session(model).evaluate(&ids[..12], false).unwrap().logits;
         let off = largest(&logits(&packed), &logits(&raw));
         assert!(off <= 2e-4, "{off}");
+    }
+}
+
+#[test]
+fn scratch_memory_stays_when_nothing_is_filled_with_nan() {
+    let ids = ids();
+    let logits = |gpu| {
+        let model = model(vec![gpu]);
+        let mut session = Session::new(&model, SessionOptions { context: 64, ..Default::default() }).unwrap();
+        session.prefill(&ids[..20]).unwrap();
+        session.logits().to_vec()
+    };
+    // Applications open devices like this; the self-test on opening already needs scratch memory.
+    for (plain, filled) in opened(|options| options.poison = false).into_iter().zip(all()) {
+        assert_eq!(logits(plain), logits(filled));
     }
 }
