@@ -10,6 +10,7 @@ mod device;
 mod ffi;
 mod graph;
 mod kernels;
+mod launches;
 mod memory;
 mod module;
 mod profile;
@@ -24,6 +25,7 @@ mod transfer;
 pub use code::Progress;
 pub use device::Counters;
 pub use ffi::LoadError;
+pub use launches::{entry_points, offers};
 pub use sources::{source_text, stems};
 pub use weft_core::profile::Timing;
 

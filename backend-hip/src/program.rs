@@ -2,7 +2,8 @@
 
 use crate::arguments::Shared;
 use crate::code::Code;
-use crate::kernels::{Build, Implementation, Launch};
+use crate::kernels::Implementation;
+use crate::launches::launches;
 use crate::memory::{Memory, Region};
 use crate::profile::Clock;
 use crate::ready::{Ready, ready};
@@ -97,7 +98,8 @@ impl HipProgram {
                 }
             });
         }
-        let (planned, scratch_bytes) = launches(setup, request, &places)?;
+        let rows = |storage: StorageId| places.get(storage.index())?.as_ref()?.rows;
+        let (planned, scratch_bytes) = launches(&setup.implementations, plan, request.device, rows)?;
         let scratch = own("scratch", scratch_bytes)?;
         let shared = Shared { fault: fault.address(0), scratch: scratch.address(0) };
         let ready = ready(setup, plan, &planned, &places, shared)?;
@@ -167,38 +169,6 @@ impl HipProgram {
         }
         Ok(())
     }
-}
-
-/// The launches of every dispatch of the device: index and launch, and the largest scratch memory wanted.
-fn launches(
-    setup: &Setup,
-    request: &CompileRequest<'_>,
-    places: &[Option<Region>],
-) -> Result<(Vec<(usize, Launch)>, u64), DeviceError> {
-    let (mut all, mut most) = (Vec::new(), 0);
-    for (index, dispatch) in request.plan.dispatches.iter().enumerate() {
-        if dispatch.device != request.device {
-            continue;
-        }
-        let kernel = dispatch.kernel;
-        let failed = |reason: String| DeviceError::Dispatch { index, kernel, reason };
-        let known =
-            |i: &&Implementation| i.offer.contract.kernel == kernel && i.offer.variant == dispatch.variant;
-        let implementation = setup.implementations.iter().find(known);
-        let implementation = implementation.ok_or_else(|| failed("no such variant".to_owned()))?;
-        let rows = |binding: &Option<weft_core::plan::Binding>| {
-            let place = places.get(binding.as_ref()?.tensor.storage.index())?.as_ref()?;
-            place.rows
-        };
-        let repacked: Vec<_> = dispatch.bindings.iter().map(rows).collect();
-        let contract = implementation.offer.contract;
-        let mut build = Build { dispatch, contract, repacked: &repacked, scratch: 0 };
-        let launches = (implementation.variant.build)(&mut build).map_err(failed)?;
-        most = most.max(build.scratch);
-        let work = launches.into_iter().filter(|launch| launch.groups.iter().all(|n| *n > 0));
-        all.extend(work.map(|launch| (index, launch)));
-    }
-    Ok((all, most))
 }
 
 impl Program for HipProgram {

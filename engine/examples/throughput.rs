@@ -1,7 +1,7 @@
 //! Prefill and decode rates of a model: the median of several runs, and their spread.
 //!
 //! `cargo run --release -p weft --example throughput -- MODEL.gguf [NAME=VALUE…]`, or `synth:qwen35:4b:Q8_0` for a model of random
-//! weights, with `backend` (cpu, wgpu, wgpu:PART),
+//! weights, with `backend` (cpu, wgpu, hip, wgpu:PART),
 //! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `runs`, `hip_graph=1`, and `profile=1` for times of kernels on a GPU.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,44 @@ use weft::sampling::{Sampler, SamplingParams};
 use weft::session::{Session, SessionOptions};
 use weft::synth::{self, SynthError, SynthSpec};
 use weft::{Error, Model};
-use weft_wgpu::{Options, Wgpu};
+use weft_core::backend::{Backend, DeviceError};
+use weft_core::profile::Timing;
+use weft_hip::Hip;
+use weft_wgpu::Wgpu;
+
+/// A device opened by itself, so that it can be asked for its times.
+enum Profiled {
+    Hip(Arc<Hip>),
+    Wgpu(Arc<Wgpu>),
+}
+
+impl Profiled {
+    fn open(backend: &str) -> Result<Self, DeviceError> {
+        let (kind, part) = backend.split_once(':').unwrap_or((backend, ""));
+        let part = Some(part.to_owned()).filter(|part| !part.is_empty());
+        Ok(if kind == "hip" {
+            let options = weft_hip::Options { device: part, profile: true, ..Default::default() };
+            Self::Hip(Arc::new(Hip::open(&options)?))
+        } else {
+            let options = weft_wgpu::Options { adapter: part, profile: true, ..Default::default() };
+            Self::Wgpu(Arc::new(Wgpu::open(&options)?))
+        })
+    }
+
+    fn device(&self) -> Arc<dyn Backend> {
+        match self {
+            Self::Hip(gpu) => Arc::clone(gpu) as Arc<_>,
+            Self::Wgpu(gpu) => Arc::clone(gpu) as Arc<_>,
+        }
+    }
+
+    fn times(&self) -> Vec<Timing> {
+        match self {
+            Self::Hip(gpu) => gpu.take_profile(),
+            Self::Wgpu(gpu) => gpu.take_profile(),
+        }
+    }
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -27,15 +64,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let number = |name: &str, default: usize| named.get(name).and_then(|v| v.parse().ok()).unwrap_or(default);
     let backend = named.get("backend").map_or("cpu", String::as_str);
     let (prompt, decode, depth) = (number("prompt", 128), number("decode", 64), number("depth", 0));
-    // A profiled device is opened by itself, so that it can be asked for its times.
-    let profiled = if number("profile", 0) == 1 {
-        let adapter = backend.split_once(':').map(|(_, part)| part.to_owned());
-        Some(Arc::new(Wgpu::open(&Options { adapter, profile: true, ..Options::default() })?))
-    } else {
-        None
-    };
+    let profiled = if number("profile", 0) == 1 { Some(Profiled::open(backend)?) } else { None };
     let devices = match &profiled {
-        Some(gpu) => vec![Arc::clone(gpu) as Arc<_>],
+        Some(gpu) => vec![gpu.device()],
         None => {
             let (threads, hip_graph) = (number("threads", 1), number("hip_graph", 0) == 1);
             backends::open(backend, &BackendOptions { threads, hip_graph, ..Default::default() })?
@@ -62,7 +93,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             session.prefill(&ids(depth))?;
         }
         let prefilled = time(|| session.prefill(&ids(prompt)).map(|_| ()))?;
-        let times = profiled.as_ref().map(|gpu| gpu.take_profile());
+        let times = profiled.as_ref().map(|gpu| gpu.times());
         let mut sampler = Sampler::new(SamplingParams { temperature: 0.0, ..SamplingParams::default() })?;
         let mut id = 1;
         let decoded = time(|| {
@@ -79,7 +110,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         decodes.push(decoded);
         if let (Some(gpu), Some(times), 1) = (&profiled, times, run) {
             table("prefill", &times);
-            table("decode", &gpu.take_profile());
+            table("decode", &gpu.times());
         }
     }
     report("prefill", prompt, depth, &mut prompts);
@@ -115,7 +146,7 @@ fn report(what: &str, tokens: usize, depth: usize, times: &mut [Duration]) {
     }
 }
 
-fn table(what: &str, times: &[weft_wgpu::Timing]) {
+fn table(what: &str, times: &[Timing]) {
     println!("{what}: kernel, launches, ms, GB/s, TFLOP/s");
     for timing in times {
         let seconds = timing.time.as_secs_f64();

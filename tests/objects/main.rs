@@ -1,10 +1,12 @@
 //! The compiled kernels that the HIP backend embeds: whether they are what their texts compile to, and what they take of the
-//! chip. `WEFT_UPDATE=objects cargo test -p weft-tests --test objects` writes what is not up to date.
+//! chip. `WEFT_UPDATE=objects cargo test -p weft-tests --test objects` writes what is not up to date, and with `WEFT_UPDATE_DOCS=1`
+//! the page that says it.
 
 mod budget;
 mod compile;
 mod manifest;
 mod notes;
+mod page;
 
 use budget::Budgets;
 use compile::Compiler;

@@ -30,7 +30,12 @@ pub const TOKENS: [u64; 5] = [1, 7, 64, 512, 513];
 
 /// A model's shape from metadata alone.
 pub fn described(arch: &str, size: &str) -> Description {
-    let spec = SynthSpec::named(arch, size, "Q4_K_M").expect("a known model");
+    described_with(arch, size, "Q4_K_M")
+}
+
+/// The same with these weights.
+pub fn described_with(arch: &str, size: &str, weights: &str) -> Description {
+    let spec = SynthSpec::named(arch, size, weights).expect("a known model");
     let gguf = Gguf::from_head(size, spec.head().expect("a head")).expect("a readable head");
     Description::new(Arc::new(gguf)).expect("a known architecture")
 }
