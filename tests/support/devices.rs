@@ -76,10 +76,21 @@ pub fn found() -> Vec<Arc<dyn Backend>> {
     all
 }
 
-/// Options of tests: bounds checks, memory filled with NaN, and shaders written to `WEFT_SHADER_DUMP` if it is set.
+/// What `WEFT_WITHOUT` can take from adapters.
+const FEATURES: [&str; 3] = ["subgroups", "half", "matrices"];
+
+/// Options of tests: bounds checks, memory filled with NaN, shaders written to `WEFT_SHADER_DUMP` if it is set, and adapters
+/// without the features that `WEFT_WITHOUT` lists.
 pub fn options() -> weft_wgpu::Options {
     let dump = std::env::var_os("WEFT_SHADER_DUMP").map(std::path::PathBuf::from);
-    weft_wgpu::Options { checked: true, poison: true, dump, ..weft_wgpu::Options::default() }
+    let without = std::env::var("WEFT_WITHOUT").unwrap_or_default();
+    let without: Vec<&str> = without.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if let Some(unknown) = without.iter().find(|name| !FEATURES.contains(name)) {
+        panic!("WEFT_WITHOUT names `{unknown}`; known are {FEATURES:?}");
+    }
+    let [subgroups, half, matrices] = FEATURES.map(|name| !without.contains(&name));
+    let bounds = weft_wgpu::Bounds { subgroups, half, matrices, ..weft_wgpu::Bounds::default() };
+    weft_wgpu::Options { checked: true, poison: true, dump, bounds, ..weft_wgpu::Options::default() }
 }
 
 /// Every adapter of this machine with the options of tests, opened once.
