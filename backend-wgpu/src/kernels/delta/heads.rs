@@ -53,8 +53,9 @@ const MANY: u64 = 1024;
 /// A launch of the recurrence over so many sequences or segments.
 pub(super) fn step(build: &Build<'_>, dim: u32, heads: u32, entries: u32) -> Result<Launch, String> {
     let lanes = lanes(dim);
-    let few = u64::from(heads) * u64::from(entries) < MANY;
-    let team = if few || dim % 64 != 0 || build.caps.invocations < 2 * TEAM { TEAM } else { 2 * TEAM };
+    let many = u64::from(heads) * u64::from(entries) >= MANY;
+    let wide = many && dim.is_multiple_of(64) && build.caps.invocations >= 2 * TEAM;
+    let team = if wide { 2 * TEAM } else { TEAM };
     let channels = 2 * team / lanes;
     Ok(Launch::flat(invocations(&[dim / channels, heads, entries])?)
         .define("dim", format!("{dim}u"))
