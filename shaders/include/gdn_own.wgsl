@@ -1,9 +1,4 @@
-// A segment for a whole workgroup, known to be uniform. Every entry of the table is looked at, side by side.
-//#if team=256u
-const INVOCATIONS: u32 = 256u;
-//#else
-const INVOCATIONS: u32 = 128u;
-//#end
+// A segment for a whole workgroup of 128, known to be uniform. Every entry of the table is looked at, side by side.
 struct Own { slot: u32, row: u32, count: u32, plane: u32, fresh: bool }
 //#if has_segments
 //#include gdn_segments
@@ -13,7 +8,7 @@ var<workgroup> own_words: vec4<u32>;
 fn own_segment(s: u32, rows: u32, slots: u32, lane: u32, reports: bool) -> Own {
   if (lane == 0u) { atomicStore(&wrong, 0u); }
   workgroupBarrier();
-  for (var e = lane; e < p.segments.shape.y; e += INVOCATIONS) {
+  for (var e = lane; e < p.segments.shape.y; e += 128u) {
     let a = segment(e);
     if (!segment_holds(a, rows, slots, reports)) { atomicStore(&wrong, 1u); }
     if (e == s) {

@@ -7,12 +7,12 @@
 //#include gdn_own
 //#include gdn_team
 const DIM: u32 = $dim;
-const TEAMS: u32 = INVOCATIONS / LANES;
+const TEAMS: u32 = 128u / LANES;
 const CHANNELS: u32 = 2u * TEAMS;
 // q, k and the values of these channels for one token.
 const STAGED: u32 = DIM / 2u + CHANNELS / 4u;
 var<workgroup> staged: array<vec4<f32>, STAGED>;
-@compute @workgroup_size(INVOCATIONS)
+@compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32,
 //#if subgroups
@@ -71,14 +71,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
       workgroupBarrier();
       if (lane < STAGED) { staged[lane] = ahead; }
 //#if lanes=16u
-      if (lane + INVOCATIONS < STAGED) { staged[lane + INVOCATIONS] = ahead_more; }
+      if (lane + 128u < STAGED) { staged[lane + 128u] = ahead_more; }
 //#end
       workgroupBarrier();
     }
     if (n < own.count) {
       ahead = piece(own, n, head, block, min(lane, STAGED - 1u));
 //#if lanes=16u
-      ahead_more = piece(own, n, head, block, min(lane + INVOCATIONS, STAGED - 1u));
+      ahead_more = piece(own, n, head, block, min(lane + 128u, STAGED - 1u));
 //#end
       strength_ahead = strengths(own, n, head);
     }

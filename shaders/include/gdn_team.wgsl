@@ -7,7 +7,7 @@ fn team_sum(v: vec4<f32>, at: u32) -> vec4<f32> {
   return sum;
 }
 //#else
-var<workgroup> team_parts: array<vec4<f32>, INVOCATIONS>;
+var<workgroup> team_parts: array<vec4<f32>, 128>;
 fn team_sum(v: vec4<f32>, at: u32) -> vec4<f32> {
   workgroupBarrier();
   team_parts[at] = v;

@@ -111,7 +111,7 @@ fn falls_back_to_a_variant_that_admits_it() {
     SUBJECT.falls_back();
 }
 
-/// Backends that take larger workgroups for many heads: more than draws reach.
+/// As when many sequences go on together: more heads than draws reach.
 #[test]
 fn many_heads_give_the_same_answers() {
     let [dim, heads, sequences] = [64, 8, 136];

@@ -46,21 +46,13 @@ pub(super) fn lanes(dim: u32) -> u32 {
     if dim > 128 { 16 } else { 8 }
 }
 
-/// Heads that fill a large GPU twice with larger workgroups: each prepares keys and queries for itself, so that half as many do
-/// half of that work.
-const MANY: u64 = 1024;
-
 /// A launch of the recurrence over so many sequences or segments.
 pub(super) fn step(build: &Build<'_>, dim: u32, heads: u32, entries: u32) -> Result<Launch, String> {
     let lanes = lanes(dim);
-    let many = u64::from(heads) * u64::from(entries) >= MANY;
-    let wide = many && dim.is_multiple_of(64) && build.caps.invocations >= 2 * TEAM;
-    let team = if wide { 2 * TEAM } else { TEAM };
-    let channels = 2 * team / lanes;
+    let channels = 2 * TEAM / lanes;
     Ok(Launch::flat(invocations(&[dim / channels, heads, entries])?)
         .define("dim", format!("{dim}u"))
         .define("lanes", format!("{lanes}u"))
-        .define("team", format!("{team}u"))
         .flag("subgroups", build.caps.subgroups.is_some_and(|(least, _)| least >= lanes)))
 }
 
