@@ -20,15 +20,17 @@
 fn heads() -> u32 { return p.v.shape.y; }
 //#if has_segments
 fn entries() -> u32 { return p.segments.shape.y; }
+fn slots() -> u32 { return min(p.state.shape.w, p.state_out.shape.w) / p.snapshots; }
 fn own_of(entry: u32, lane: u32, reports: bool) -> Own {
-  let slots = min(p.state.shape.w, p.state_out.shape.w) / p.snapshots;
-  return own_segment(entry, p.v.shape.z, slots, lane, reports);
+  return own_segment(entry, p.v.shape.z, slots(), lane, reports);
 }
+fn guess_of(entry: u32) -> Own { return guessed_segment(entry, slots()); }
 // Row and sequence of a segment's token.
 fn token(own: Own, n: u32) -> vec2<u32> { return vec2<u32>(own.row + n, 0u); }
 //#else
 fn entries() -> u32 { return p.v.shape.w; }
-fn own_of(entry: u32, lane: u32, reports: bool) -> Own { return Own(entry, 0u, p.v.shape.z, 0u, false); }
+fn own_of(entry: u32, lane: u32, reports: bool) -> Own { return guess_of(entry); }
+fn guess_of(entry: u32) -> Own { return Own(entry, 0u, p.v.shape.z, 0u, false); }
 fn token(own: Own, n: u32) -> vec2<u32> { return vec2<u32>(n, own.slot); }
 //#end
 fn piece(own: Own, n: u32, head: u32, block: u32, e: u32) -> vec4<f32> {

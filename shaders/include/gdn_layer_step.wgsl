@@ -12,6 +12,7 @@ fn entries() -> u32 { return p.segments.shape.y; }
 fn own_of(entry: u32, lane: u32, reports: bool) -> Own {
   return own_segment(entry, p.x.shape.y, slots(), lane, reports);
 }
+fn guess_of(entry: u32) -> Own { return guessed_segment(entry, slots()); }
 fn slots() -> u32 { return min(p.history.shape.z, p.state.shape.w / p.snapshots); }
 // Where four of the staged values come from: a channel of the convolved row.
 fn channel(head: u32, block: u32, e: u32) -> u32 {

@@ -20,6 +20,11 @@ fn own_segment(s: u32, rows: u32, slots: u32, lane: u32, reports: bool) -> Own {
   let words = workgroupUniformLoad(&own_words);
   return Own(words.x, words.y, words.z, words.w / 2u, (words.w & 1u) == 1u);
 }
+// Entry s before all are looked at: enough to begin to read its state, which lies inside the pool in any case.
+fn guessed_segment(s: u32, slots: u32) -> Own {
+  let a = segment(s);
+  return Own(min(a.slot, max(slots, 1u) - 1u), a.row, a.count, min(a.plane, p.snapshots - 1u), a.fresh);
+}
 //#end
 // Tokens of a chunk.
 const CHUNK: u32 = 32u;

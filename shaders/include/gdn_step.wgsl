@@ -1,7 +1,7 @@
 // The delta rule token by token with a piece of the state in registers: two value channels a team of LANES invocations, four
 // vectors of each an invocation; those beyond a head's end are zero. The state is read and written once; each token costs one pass
 // over it. Written out, since arrays and loops over them can end in memory. The kernel's file says where operands and states
-// lie: own_of, piece, strengths, unit, put_o, read_state, write_state, keep_state.
+// lie: own_of, guess_of, piece, strengths, unit, put_o, read_state, write_state, keep_state.
 //#include grid
 //#include functions
 //#include gdn_own
@@ -31,11 +31,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   if (entry >= entries()) { return; }
   let head = n_group % of_segment / (DIM / CHANNELS);
   let block = n_group % (DIM / CHANNELS);
-  let own = own_of(entry, lane, n_group == 0u);
-  let first = chunked(own.count);
-//#if !keeps
-  if (first >= own.count) { return; }
-//#end
   let part = at % LANES;
   let j0 = block * CHANNELS + at / LANES;
   let j1 = j0 + TEAMS;
@@ -47,17 +42,24 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var b1 = vec4<f32>(0.0);
   var b2 = vec4<f32>(0.0);
   var b3 = vec4<f32>(0.0);
-  let again = first > 0u;
-  if (again || !own.fresh) {
-    a0 = part_of_state(own, again, head, j0, part);
-    a1 = part_of_state(own, again, head, j0, part + LANES);
-    a2 = part_of_state(own, again, head, j0, part + 2u * LANES);
-    a3 = part_of_state(own, again, head, j0, part + 3u * LANES);
-    b0 = part_of_state(own, again, head, j1, part);
-    b1 = part_of_state(own, again, head, j1, part + LANES);
-    b2 = part_of_state(own, again, head, j1, part + 2u * LANES);
-    b3 = part_of_state(own, again, head, j1, part + 3u * LANES);
+  // The state is on its way while the table is looked at.
+  let guess = guess_of(entry);
+  let again = chunked(guess.count) > 0u;
+  if (again || !guess.fresh) {
+    a0 = part_of_state(guess, again, head, j0, part);
+    a1 = part_of_state(guess, again, head, j0, part + LANES);
+    a2 = part_of_state(guess, again, head, j0, part + 2u * LANES);
+    a3 = part_of_state(guess, again, head, j0, part + 3u * LANES);
+    b0 = part_of_state(guess, again, head, j1, part);
+    b1 = part_of_state(guess, again, head, j1, part + LANES);
+    b2 = part_of_state(guess, again, head, j1, part + 2u * LANES);
+    b3 = part_of_state(guess, again, head, j1, part + 3u * LANES);
   }
+  let own = own_of(entry, lane, n_group == 0u);
+  let first = chunked(own.count);
+//#if !keeps
+  if (first >= own.count) { return; }
+//#end
   let scale = 1.0 / sqrt(f32(DIM));
   // A token's operands are loaded while the one before it is computed.
   var ahead = vec4<f32>(0.0);
