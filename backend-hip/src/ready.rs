@@ -47,17 +47,7 @@ pub(crate) fn ready(
         let dispatch = &plan.dispatches[*index];
         let failed =
             |reason: String| DeviceError::Dispatch { index: *index, kernel: dispatch.kernel, reason };
-        let mut regions = Vec::with_capacity(dispatch.bindings.len());
-        for binding in &dispatch.bindings {
-            regions.push(match binding {
-                None => None,
-                Some(binding) => {
-                    let storage = binding.tensor.storage;
-                    let place = places.get(storage.index()).and_then(Option::as_ref);
-                    Some(place.ok_or(DeviceError::NoBuffer { storage })?.clone())
-                }
-            });
-        }
+        let regions = dispatch.places(places)?;
         let function = setup.code.function(stem(*index, launch), &launch.function).map_err(failed)?;
         let arguments = arguments::block(dispatch, *index, launch, &regions, shared).map_err(failed)?;
         all.push(Ready { function, groups: launch.groups, threads: launch.threads, arguments });

@@ -215,17 +215,7 @@ fn prepare(
             |i: &&Implementation| i.offer.contract.kernel == kernel && i.offer.variant == dispatch.variant;
         let implementation = setup.implementations.iter().find(known);
         let implementation = implementation.ok_or_else(|| failed("no such variant".to_owned()))?;
-        let mut regions = Vec::with_capacity(dispatch.bindings.len());
-        for binding in &dispatch.bindings {
-            regions.push(match binding {
-                None => None,
-                Some(binding) => {
-                    let storage = binding.tensor.storage;
-                    let place = places.get(storage.index()).and_then(Option::as_ref);
-                    Some(place.ok_or(DeviceError::NoBuffer { storage })?.clone())
-                }
-            });
-        }
+        let regions = dispatch.places(places)?;
         let (launches, scratch) =
             launch::prepare(dispatch, index, implementation, &regions, &setup.gpu.caps).map_err(failed)?;
         most = most.max(scratch);

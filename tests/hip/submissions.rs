@@ -1,4 +1,5 @@
-//! Submissions: each owns its inputs, which the host leaves alone until they are copied. Repacked weights and the file's own blocks give the same answers.
+//! Submissions: each owns its inputs, which the host leaves alone until they are copied.
+//! Repacked weights and the file's own blocks give the same answers.
 
 use crate::{all, alone, ids, largest, model, opened, session};
 use std::sync::Arc;

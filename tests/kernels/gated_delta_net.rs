@@ -138,7 +138,7 @@ fn many_heads_give_the_same_answers() {
     let graph = Arc::new(b.finish().unwrap());
     let answers = |backend: Arc<dyn Backend>| -> Vec<f32> {
         let outcome = run::run(&graph, &[backend], &Options::default(), &data).unwrap();
-        outcome.outputs["out"].as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+        run::floats(&outcome.outputs["out"])
     };
     let want = answers(devices::reference());
     for backend in devices::found() {

@@ -9,10 +9,15 @@ use weft_cpu::{Cpu, Options};
 /// Every backend that tests know.
 const KNOWN: &[&str] = &["cpu", "wgpu", "hip"];
 
+/// The names that a variable lists; none where it is not set.
+fn listed(variable: &str) -> Vec<String> {
+    let text = std::env::var(variable).unwrap_or_default();
+    text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
 /// The backends that must be there: `WEFT_REQUIRE=cpu,wgpu,hip`; `wgpu:NAME` asks for an adapter by part of its name.
 pub fn required() -> Vec<String> {
-    let text = std::env::var("WEFT_REQUIRE").unwrap_or_default();
-    let names: Vec<String> = text.split(',').map(|n| n.trim().to_owned()).filter(|n| !n.is_empty()).collect();
+    let names = listed("WEFT_REQUIRE");
     let known = |name: &str| KNOWN.contains(&name.split(':').next().unwrap_or(name));
     if let Some(unknown) = names.iter().find(|n| !known(n)) {
         panic!("WEFT_REQUIRE names `{unknown}`; known are {KNOWN:?}");
@@ -83,12 +88,11 @@ const FEATURES: [&str; 3] = ["subgroups", "half", "matrices"];
 /// without the features that `WEFT_WITHOUT` lists.
 pub fn options() -> weft_wgpu::Options {
     let dump = std::env::var_os("WEFT_SHADER_DUMP").map(std::path::PathBuf::from);
-    let without = std::env::var("WEFT_WITHOUT").unwrap_or_default();
-    let without: Vec<&str> = without.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    if let Some(unknown) = without.iter().find(|name| !FEATURES.contains(name)) {
+    let without = listed("WEFT_WITHOUT");
+    if let Some(unknown) = without.iter().find(|name| !FEATURES.contains(&name.as_str())) {
         panic!("WEFT_WITHOUT names `{unknown}`; known are {FEATURES:?}");
     }
-    let [subgroups, half, matrices] = FEATURES.map(|name| !without.contains(&name));
+    let [subgroups, half, matrices] = FEATURES.map(|name| !without.iter().any(|known| known == name));
     let bounds = weft_wgpu::Bounds { subgroups, half, matrices, ..weft_wgpu::Bounds::default() };
     weft_wgpu::Options { checked: true, poison: true, dump, bounds, ..weft_wgpu::Options::default() }
 }

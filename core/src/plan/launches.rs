@@ -2,9 +2,26 @@
 //!
 //! `indices` holds the dispatch of each launch of one device, in order; a dispatch may make several.
 
-use super::{Plan, Split};
+use super::{Binding, Dispatch, Plan, Split};
+use crate::backend::DeviceError;
 use crate::graph::StorageId;
 use std::ops::Range;
+
+impl Dispatch {
+    /// Where each port's storage lies, by `places` of all storages; none for a port that is not bound.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoBuffer`] names a storage without a place.
+    pub fn places<P: Clone>(&self, places: &[Option<P>]) -> Result<Vec<Option<P>>, DeviceError> {
+        let place = |storage: StorageId| places.get(storage.index()).cloned().flatten();
+        let of = |binding: &Option<Binding>| {
+            let Some(binding) = binding else { return Ok(None) };
+            let storage = binding.tensor.storage;
+            place(storage).map(Some).ok_or(DeviceError::NoBuffer { storage })
+        };
+        self.bindings.iter().map(of).collect()
+    }
+}
 
 impl Plan {
     /// Per split of the plan its launches on a device, cut where more than `most` floating-point operations would run
