@@ -78,6 +78,7 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
             cache,
             hidden: false,
             sample: false,
+            whole: false,
         };
         let graph = description.graph(&batch)?;
         let owned = |owner| graph.storages.iter().filter(|s| s.owner == owner).map(|s| s.bytes).sum::<u64>();

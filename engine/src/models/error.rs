@@ -3,6 +3,7 @@
 use crate::gguf::{Gguf, GgufError};
 use thiserror::Error;
 use weft_core::graph::{DType, GraphError};
+use weft_core::quant::QuantError;
 
 /// Why a model's metadata or tensors were refused.
 #[derive(Debug, Error)]
@@ -19,6 +20,8 @@ pub enum ModelError {
     Shape { file: String, tensor: String, got: Vec<u64>, want: Vec<u64> },
     #[error("{file}: tensor `{tensor}` is of type {dtype}, which weft cannot decode yet")]
     Type { file: String, tensor: String, dtype: DType },
+    #[error("{file}: tensor `{tensor}`: {source}")]
+    Decode { file: String, tensor: String, source: QuantError },
     #[error("building the graph failed: {0}")]
     Graph(#[from] GraphError),
     #[error(

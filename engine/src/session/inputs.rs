@@ -1,6 +1,6 @@
 //! The inputs of a ubatch, written anew for each run.
 
-use crate::models::{Rows, names};
+use crate::models::{HostInputs, Rows, names};
 use weft_core::graph::{Graph, StorageId};
 use weft_core::kernels::sample;
 use weft_core::segment::{SEGMENT_WORDS, Segment};
@@ -15,6 +15,8 @@ pub(super) struct Inputs {
     wanted: Vec<i32>,
     /// How the next token is drawn; only read where a graph does.
     pub sampling: [i32; sample::WORDS],
+    /// Those that only some architectures have.
+    pub host: HostInputs,
 }
 
 impl Inputs {
@@ -61,6 +63,6 @@ impl Inputs {
             let length = (graph.storage(id).bytes as usize).min(bytes.len());
             Some((id, &bytes[..length]))
         };
-        all.into_iter().filter_map(find).collect()
+        all.into_iter().chain(self.host.iter()).filter_map(find).collect()
     }
 }

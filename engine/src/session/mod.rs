@@ -10,7 +10,7 @@ pub use generate::{Finish, GenerateOptions, Generated};
 pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
-use crate::models::{Batch, Rows, names};
+use crate::models::{Batch, Rows, Run, names};
 use crate::{Error, Model};
 use inputs::Inputs;
 use std::collections::HashMap;
@@ -79,7 +79,7 @@ impl CancelHandle {
 pub struct Evaluation {
     /// `[vocabulary, tokens]`.
     pub logits: Vec<f32>,
-    /// Per block `[embedding, tokens]`; empty unless asked for.
+    /// Per block `[streams · embedding, tokens]`; empty unless asked for.
     pub hidden: Vec<Vec<f32>>,
 }
 
@@ -251,7 +251,8 @@ impl Session {
     pub fn evaluate(&mut self, ids: &[u32], hidden: bool) -> Result<Evaluation, Error> {
         self.check(ids)?;
         let hyper = self.model.description().hyper();
-        let (layers, width, vocabulary) = (hyper.layers, hyper.embedding as usize, hyper.vocabulary as usize);
+        let (layers, vocabulary) = (hyper.layers, hyper.vocabulary as usize);
+        let width = (hyper.embedding * hyper.streams) as usize;
         let mut all = Evaluation {
             logits: Vec::new(),
             hidden: vec![Vec::new(); if hidden { layers as usize } else { 0 }],
@@ -290,7 +291,8 @@ impl Session {
 
     fn batch(&self, tokens: u64, rows: Rows) -> Batch {
         let (cells, cache) = (self.context, self.options.cache);
-        Batch { tokens, segments: 1, rows, cells, slots: 1, cache, hidden: false, sample: false }
+        let whole = self.model.description().chooses_all(self.tokens.len() as u64 + tokens);
+        Batch { tokens, segments: 1, rows, cells, slots: 1, cache, hidden: false, sample: false, whole }
     }
 
     fn check(&self, ids: &[u32]) -> Result<(), Error> {
@@ -339,6 +341,9 @@ impl Session {
         self.runner(batch)?;
         let position = self.tokens.len() as u64;
         self.inputs.fill(ids, position, batch.rows);
+        let description = self.model.description();
+        let run = Run { past: &self.tokens, ids, cells: batch.cells, form: description.sparse_form() };
+        description.write_inputs(&run, &mut self.inputs.host)?;
         self.unread = None;
         let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
         let graph = Arc::clone(&runner.plan().graph);
@@ -435,6 +440,7 @@ fn states(model: &Model, context: u64, cache: DType) -> Result<Vec<u64>, Error> 
         cache,
         hidden: false,
         sample: false,
+        whole: false,
     };
     let graph = model.description().graph(&batch)?;
     Ok(graph.storages.iter().filter(|s| s.owner == Owner::State).map(|s| s.bytes).collect())
