@@ -9,9 +9,14 @@ use std::sync::{Arc, Mutex};
 use weft::Model;
 use weft::gguf::{Gguf, Value};
 use weft::models::{Batch, Description, ModelError, SparseForm};
+use weft_core::backend::Backend;
+use weft_core::driver::Options;
 use weft_core::graph::OpKind;
 use weft_tests::devices;
 use weft_tests::fixtures::{outside, path};
+use weft_tests::graphs::models::{described, graph, ubatch};
+use weft_tests::graphs::plan_for;
+use weft_tests::hip;
 use weft_tests::refs::References;
 
 const NAME: &str = "qwen4exp";
@@ -194,6 +199,29 @@ fn a_short_context_attends_to_all_of_it() {
         assert_eq!(count(OpKind::BlockAttention), sparse, "{cells}");
         assert_eq!(count(OpKind::FlashAttention), 1 - sparse, "{cells}");
         assert_eq!(graph.storage_named("index.raw.3").is_some(), sparse == 1, "{cells}");
+    }
+}
+
+/// Every node has a kernel on the first device, long contexts and both forms of attention included.
+#[test]
+fn a_model_of_true_size_is_planned_whole() {
+    let model = described(NAME, "125b-a6b");
+    let layers = 12;
+    let stand_ins = hip::stand_ins().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>);
+    for device in devices::found().into_iter().chain(stand_ins) {
+        for (tokens, cells, whole) in
+            [(1, 32_768, false), (64, 32_768, false), (512, 32_768, true), (1, 1024, false)]
+        {
+            let graph = graph(&model, &Batch { cells, whole, ..ubatch(tokens) });
+            let census = plan_for(&graph, &[device.clone()], &Options::default()).unwrap().census();
+            let what = format!("{tokens} of {cells} on {}: {} dispatches", device.name(), census.dispatches);
+            eprintln!("{what}");
+            assert_eq!((census.off_device, census.splits), (0, 1), "{what}");
+            let sparse = cells > 2048 && !whole;
+            let named = census.kernels.iter().filter(|(name, _)| name.starts_with("block_attention/"));
+            let count: usize = named.map(|(_, count)| count).sum();
+            assert_eq!(count, if sparse { layers } else { 0 }, "{what}");
+        }
     }
 }
 
