@@ -77,24 +77,30 @@ impl Streams {
     /// Norms each stream of `[embedding, streams, tokens]` with its part of a weight.
     pub fn norm(&self, net: &mut Network<'_>, x: TensorId, name: &str) -> Result<TensorId, ModelError> {
         let weight = net.vector(name, self.values())?;
+        self.norm_by(net, x, weight)
+    }
+
+    fn norm_by(&self, net: &mut Network<'_>, x: TensorId, weight: TensorId) -> Result<TensorId, ModelError> {
         let weight = net.b.reshape(weight, [self.width, self.count, 1, 1])?;
         Ok(net.b.rms_norm(x, weight, net.hyper.eps)?)
     }
 
-    /// One row of all streams, by the weights whose names begin with `name`: `(1/n)·Σ gate ⊙ norm(x)`, n streams, with
-    /// `gate = sigmoid(up·silu(down·norm(x)/n))`. Also gives the normed streams as rows.
+    /// One row of all streams, by the weights whose names begin with `name`: `Σ gate ⊙ n`, with `n = norm(x)/count` and
+    /// `gate = sigmoid(up·silu(down·n))`. Also gives n, the streams of a token as one row.
     fn mix(
         &self,
         net: &mut Network<'_>,
         x: TensorId,
         name: &str,
     ) -> Result<(TensorId, TensorId), ModelError> {
-        let (share, tokens) = (1.0 / self.count as f32, net.columns(x));
+        let tokens = net.columns(x);
         let streams = self.apart(net, x)?;
-        let normed = self.norm(net, streams, &format!("{name}_norm.weight"))?;
+        // All that reads the norms wants them divided: so is the weight, once.
+        let weight = net.vector(&format!("{name}_norm.weight"), self.values())?;
+        let weight = net.scale(weight, 1.0 / self.count as f32)?;
+        let normed = self.norm_by(net, streams, weight)?;
         let row = self.joined(net, normed)?;
         let low = net.project(row, &format!("{name}_down"), self.rank)?;
-        let low = net.scale(low, share)?;
         let low = net.unary(UnaryKind::Silu, low)?;
         let gate = net.project(low, &format!("{name}_up"), self.values())?;
         let gate = net.unary(UnaryKind::Sigmoid, gate)?;
@@ -102,8 +108,7 @@ impl Streams {
         let gated = net.b.mul(normed, gate)?;
         let across = net.b.permute(gated, [1, 0, 2, 3])?;
         let sum = net.b.op(Op::SumRows, &[across])?;
-        let sum = net.b.reshape(sum, [self.width, tokens, 1, 1])?;
-        Ok((net.scale(sum, share)?, row))
+        Ok((net.b.reshape(sum, [self.width, tokens, 1, 1])?, row))
     }
 
     /// What a layer gets, by the weights whose names begin with `name`.
@@ -114,7 +119,6 @@ impl Streams {
         let (mixed, row) = self.mix(net, x, name)?;
         net.b.label(name);
         let shares = net.project(row, &format!("{name}_inject"), self.count)?;
-        let shares = net.scale(shares, 1.0 / self.count as f32)?;
         let shares = net.unary(UnaryKind::Sigmoid, shares)?;
         Ok(Mixed { x: mixed, shares: net.scale(shares, 2.0)? })
     }
