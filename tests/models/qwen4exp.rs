@@ -229,7 +229,8 @@ fn a_model_of_true_size_is_planned_whole() {
             [(1, 32_768, false), (64, 32_768, false), (512, 32_768, true), (1, 1024, false)]
         {
             let graph = graph(&model, &Batch { cells, whole, ..ubatch(tokens) });
-            let census = plan_for(&graph, &[device.clone()], &Options::default()).unwrap().census();
+            let census =
+                plan_for(&graph, std::slice::from_ref(&device), &Options::default()).unwrap().census();
             let what = format!("{tokens} of {cells} on {}: {} dispatches", device.name(), census.dispatches);
             eprintln!("{what}");
             assert_eq!((census.off_device, census.splits), (0, 1), "{what}");

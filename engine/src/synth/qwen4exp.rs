@@ -112,7 +112,7 @@ impl Extras {
         writer.set(&key("ple.layers"), &[NGRAM_LAYER.cast_signed()][..]);
         // Odd, and times the vocabulary less than 2^63.
         let most = (1u64 << 63) / u64::from(spec.shape.vocabulary);
-        let factors: Vec<u64> = (0..u64::from(NGRAM)).map(|place| most / (3 + 2 * place) | 1).collect();
+        let factors: Vec<u64> = (0..u64::from(NGRAM)).map(|place| (most / (3 + 2 * place)) | 1).collect();
         writer.set(&key("ple.layer_multipliers"), &factors[..]);
         let rows = vec![u64::from(self.ngram_rows); self.hashes() as usize];
         let starts: Vec<u64> =
