@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use weft::Model;
 use weft::gguf::{Gguf, Value};
 use weft::models::{Batch, Description, ModelError, SparseForm};
+use weft::session::{Session, SessionOptions};
 use weft_core::backend::Backend;
 use weft_core::driver::Options;
 use weft_core::graph::OpKind;
@@ -101,6 +102,34 @@ fn residual_streams_agree_with_the_larger_references() {
         let got = exact(model, 64).evaluate(&ids, true).unwrap();
         for (layer, rows) in got.hidden.iter().enumerate() {
             case.check(model, &format!("hidden_{layer}"), rows, 0, rows.len() / ids.len());
+        }
+    }
+}
+
+/// The edge of the published budget, 2048 tokens and a block that is not whole: plain attention up to it, lists behind it,
+/// against masks on either side. Tokens are repeated, so that many scores are equal.
+#[test]
+fn the_edge_of_a_budget_of_2048_is_crossed_alike_by_lists_and_masks() {
+    const EDGE: usize = 2051;
+    let file = File::read(NAME).with("qwen4exp.attention.indexer.top_k", 2048u32);
+    let start = references().ids("ids");
+    let ids: Vec<u32> = start.iter().cycle().take(EDGE + 9).copied().collect();
+    let options = SessionOptions { context: 4096, ..SessionOptions::exact() };
+    for (lists, masks) in opened(&file, SparseForm::Lists).iter().zip(opened(&file, SparseForm::Masks)) {
+        if of(lists) != "cpu" {
+            eprintln!("left out: software GPUs are too slow for so many tokens");
+            continue;
+        }
+        let mut session = Session::new(&masks, SessionOptions { ubatch: 64, ..options.clone() }).unwrap();
+        session.prefill(&ids[..EDGE - 9]).unwrap();
+        let want = session.evaluate(&ids[EDGE - 9..], false).unwrap().logits;
+        let mut session = Session::new(lists, options.clone()).unwrap();
+        session.prefill(&ids[..EDGE - 9]).unwrap();
+        for (at, want) in (EDGE - 9..).zip(want.chunks(VOCABULARY)) {
+            let seen = lists.description().chooses_all(at as u64 + 1);
+            assert_eq!(seen, at < EDGE, "{at}");
+            let off = largest(session.decode(ids[at]).unwrap(), want);
+            assert!(off <= 1e-4, "position {at}: {off}");
         }
     }
 }

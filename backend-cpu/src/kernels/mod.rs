@@ -13,6 +13,7 @@ mod norms;
 mod reference;
 mod rope;
 mod rows;
+mod sums;
 
 use crate::job::{Args, Job};
 use weft_core::backend::Offer;
@@ -43,7 +44,7 @@ pub(crate) struct Tuned {
 
 /// Everything that this backend offers: of the kernels that are absent here the references, if those are asked for.
 pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implementation> {
-    let tuned: [&[Tuned]; 12] = [
+    let tuned: [&[Tuned]; 13] = [
         matmul::TUNED,
         experts::TUNED,
         mixture::TUNED,
@@ -51,6 +52,7 @@ pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implem
         norms::TUNED,
         elementwise::TUNED,
         rope::TUNED,
+        sums::TUNED,
         attention::TUNED,
         blocks::TUNED,
         convolution::TUNED,
