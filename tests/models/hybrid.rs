@@ -10,14 +10,14 @@ use weft_tests::refs::References;
 const VOCABULARY: usize = 512;
 
 /// A model on every device, and what it should give.
-struct Case {
+pub struct Case {
     name: &'static str,
-    references: References,
-    models: Vec<Arc<Model>>,
+    pub references: References,
+    pub models: Vec<Arc<Model>>,
 }
 
 /// The committed models, and those of the folder in `WEFT_FIXTURES`.
-fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<Case> {
     let committed = ["qwen35", "qwen35moe"].map(|name| {
         let file = |kind| path(&format!("models/{name}{kind}.zst"));
         (name, file("-f32.gguf"), file(".refs.safetensors"))
@@ -39,7 +39,7 @@ fn cases() -> Vec<Case> {
 impl Case {
     /// Rows `from..` of a reference against what a model gave, `width` values a row. A row that is off, but whose experts
     /// stand so near to each other that an error within the bound may choose others, is left out and counted.
-    fn check(&self, model: &Model, what: &str, got: &[f32], from: usize, width: usize) {
+    pub fn check(&self, model: &Model, what: &str, got: &[f32], from: usize, width: usize) {
         let (want, bound, gaps) = (self.references.floats(what), bound(model), self.gaps());
         assert_eq!(got.len(), want.len());
         let offs = got.chunks(width).zip(want.chunks(width)).map(|(got, want)| largest(got, want));

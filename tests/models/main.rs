@@ -5,6 +5,7 @@ mod hybrid;
 mod mixture;
 mod outside;
 mod quantised;
+mod speculation;
 
 use std::path::Path;
 use std::sync::Arc;

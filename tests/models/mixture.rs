@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft::Model;
 use weft::gguf::{Gguf, GgufWriter, Value};
-use weft::models::{Batch, Description, ModelError, Rows};
+use weft::models::{Batch, Description, ModelError};
 use weft_core::graph::DType;
 use weft_tests::devices;
 use weft_tests::fixtures::path;
@@ -170,16 +170,7 @@ fn refused(file: &File) -> ModelError {
     described.and_then(|model| model.graph(&BATCH)).expect_err("it contradicts itself")
 }
 
-const BATCH: Batch = Batch {
-    tokens: 2,
-    segments: 1,
-    rows: Rows::All,
-    cells: 16,
-    slots: 1,
-    cache: DType::F16,
-    hidden: false,
-    sample: false,
-};
+const BATCH: Batch = Batch { tokens: 2, ..Batch::token(16, DType::F16) };
 
 #[test]
 fn sizes_that_contradict_each_other_are_refused() {

@@ -12,6 +12,8 @@ pub struct Hyper {
     pub embedding: u64,
     /// Layers of the trunk; draft layers do not count.
     pub layers: u64,
+    /// Draft layers behind the trunk.
+    pub drafts: u64,
     /// Query heads.
     pub heads: u64,
     /// Key and value heads.
@@ -93,6 +95,7 @@ impl Hyper {
         Ok(Hyper {
             embedding,
             layers: blocks - drafts,
+            drafts,
             heads,
             kv_heads,
             key_length,
