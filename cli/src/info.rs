@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use weft::gguf::{Gguf, Value, ValueKind};
 use weft::models::{Batch, Description};
+use weft::session::{Speculation, speculation_bytes};
 use weft_core::graph::{DType, Owner};
 
 /// Arguments of `weft info`.
@@ -78,6 +79,12 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
             report::bytes(states),
             report::bytes(weights + states)
         )?;
+    }
+    if description.drafts()? {
+        let speculation = Speculation::default();
+        let more = speculation_bytes(&description, most, DType::F16, &speculation)?;
+        let (guesses, more) = (speculation.most, report::bytes(more));
+        writeln!(out, "  --spec-type draft-mtp with guesses of {guesses} adds {more} at the last of them")?;
     }
     Ok(())
 }

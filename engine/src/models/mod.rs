@@ -102,11 +102,7 @@ impl Description {
     /// # Errors
     /// The file says that it has one, and its tensors are missing or do not fit.
     pub fn drafts(&self) -> Result<bool, ModelError> {
-        if self.hyper.drafts == 0 {
-            return Ok(false);
-        }
-        let batch = Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16) };
-        match self.graph(&batch) {
+        match self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16) }) {
             Ok(_) => Ok(true),
             Err(ModelError::NoDrafter { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -119,6 +115,9 @@ impl Description {
     /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft.
     pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
         let mut net = Network::new(&self.gguf, &self.hyper, batch)?;
+        if batch.draft && self.hyper.drafts == 0 {
+            return Err(net.no_drafter());
+        }
         if batch.draft {
             self.architecture.draft(&mut net)?;
         } else {

@@ -14,7 +14,7 @@ pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
-use crate::models::{Batch, Rows, names};
+use crate::models::{Batch, Description, ModelError, Rows, names};
 use crate::{Error, Model};
 use drafter::Drafter;
 use inputs::{Feed, Inputs};
@@ -167,7 +167,7 @@ impl Session {
 
     /// Fails now, and not in the middle of a prompt, if the states are too large.
     fn reserve(&mut self) -> Result<(), Error> {
-        let states = states(&self.model, &self.batch(1, Rows::All), self.kept() > 0)?;
+        let states = states(self.model.description(), &self.batch(1, Rows::All))?;
         let asked = states.iter().copied().fold(0, u64::saturating_add);
         let largest = states.into_iter().max().unwrap_or(0);
         let Some(device) = self.model.backends().first() else { return Ok(()) };
@@ -322,17 +322,13 @@ impl Session {
     }
 
     fn batch(&self, tokens: u64, rows: Rows) -> Batch {
-        let snapshots = self.options.speculation.map_or(1, |speculation| speculation.most + 1);
-        Batch { tokens, rows, snapshots, kept: self.kept(), ..Batch::token(self.context, self.options.cache) }
+        let batch = Batch { tokens, rows, ..Batch::token(self.context, self.options.cache) };
+        self.options.speculation.map_or(batch, |speculation| speculation.batch(batch, self.options.ubatch))
     }
 
     /// Rows of residuals that are kept for a draft block, its own last one with them; 0 without one.
     fn kept(&self) -> u64 {
-        match &self.options.speculation {
-            // Those of a ubatch, of one token before it, and of a round.
-            Some(Speculation { by: DraftBy::Mtp, most, .. }) => self.options.ubatch + most + 3,
-            _ => 0,
-        }
+        self.batch(1, Rows::All).kept
     }
 
     fn check(&self, ids: &[u32]) -> Result<(), Error> {
@@ -489,15 +485,31 @@ fn tell_plan(plan: &Plan, batch: &Batch) {
 /// # Errors
 /// The model's tensors do not fit its metadata.
 pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
-    let states = states(model, &Batch::token(context, cache), false)?;
+    let states = states(model.description(), &Batch::token(context, cache))?;
     Ok(states.into_iter().fold(0, u64::saturating_add))
 }
 
-/// Bytes of each cache and recurrent state, those of a draft block among them if it `drafts`.
-fn states(model: &Model, batch: &Batch, drafts: bool) -> Result<Vec<u64>, Error> {
-    let mut graphs = vec![model.description().graph(batch)?];
-    if drafts {
-        graphs.push(model.description().graph(&Batch { draft: true, ..*batch })?);
+/// Bytes that speculation adds to the states of a sequence: snapshots, and what a draft block keeps.
+///
+/// # Errors
+/// The model has no draft block, or its tensors do not fit its metadata.
+pub fn speculation_bytes(
+    model: &Description,
+    context: u64,
+    cache: DType,
+    speculation: &Speculation,
+) -> Result<u64, ModelError> {
+    let sum = |batch: &Batch| Ok(states(model, batch)?.into_iter().fold(0, u64::saturating_add));
+    let plain = Batch::token(context, cache);
+    let with: Result<u64, ModelError> = sum(&speculation.batch(plain, SessionOptions::default().ubatch));
+    Ok(with?.saturating_sub(sum(&plain)?))
+}
+
+/// Bytes of each cache and recurrent state, those of a draft block among them if one reads what is kept.
+fn states(model: &Description, batch: &Batch) -> Result<Vec<u64>, ModelError> {
+    let mut graphs = vec![model.graph(batch)?];
+    if batch.kept > 0 {
+        graphs.push(model.graph(&Batch { draft: true, ..*batch })?);
     }
     let all = graphs.iter().flat_map(|graph| &graph.storages).filter(|s| s.owner == Owner::State);
     let by_name: HashMap<_, _> = all.map(|s| (&s.name, s.bytes)).collect();

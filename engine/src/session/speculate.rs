@@ -29,6 +29,16 @@ impl Default for Speculation {
 }
 
 impl Speculation {
+    /// A ubatch of a sequence whose tokens are guessed.
+    pub(super) fn batch(&self, batch: Batch, ubatch: u64) -> Batch {
+        let kept = match self.by {
+            // Those of a ubatch, of one token before it, and of a round.
+            DraftBy::Mtp => ubatch + self.most + 3,
+            DraftBy::Ngram => 0,
+        };
+        Batch { snapshots: self.most + 1, kept, ..batch }
+    }
+
     pub(super) fn validate(&self) -> Result<(), Error> {
         if !(1..=16).contains(&self.most) {
             let value = self.most.to_string();
