@@ -11,7 +11,7 @@ use weft::synth::{self, SynthSpec};
 #[command(after_help = "Examples:\n  weft synth --arch qwen35 --shape 0.8b --type Q4_K_M -o synth.gguf\n  \
     weft synth --arch llama --shape 135m --type Q8_0 --layers 4 -o small.gguf")]
 pub struct SynthArgs {
-    /// Architecture: qwen35, qwen35moe, qwen3next, qwen3, qwen3moe, qwen2 or llama.
+    /// Architecture: qwen35, qwen35moe, qwen3next, qwen4exp, qwen3, qwen3moe, qwen2 or llama.
     #[arg(long, default_value = "qwen35")]
     arch: String,
     /// Size by name, such as tiny, 0.8b, 2b, 4b, 9b, 27b, 35b-a3b.

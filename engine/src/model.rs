@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::gguf::{Gguf, HostBytes};
-use crate::models::{Batch, Description};
+use crate::models::{Batch, Description, SparseForm};
 use crate::template::ChatTemplate;
 use crate::tokenizer::{Tokenizer, TokenizerOptions};
 use std::collections::HashMap;
@@ -50,8 +50,20 @@ impl Model {
     /// # Errors
     /// It is not a model that weft runs.
     pub fn new(gguf: Gguf, backends: Vec<Arc<dyn Backend>>) -> Result<Arc<Self>, Error> {
+        Self::with_sparse_form(gguf, backends, SparseForm::default())
+    }
+
+    /// A model from an open file, with this form of attention that chooses blocks.
+    ///
+    /// # Errors
+    /// As [`Model::new`].
+    pub fn with_sparse_form(
+        gguf: Gguf,
+        backends: Vec<Arc<dyn Backend>>,
+        form: SparseForm,
+    ) -> Result<Arc<Self>, Error> {
         let gguf = Arc::new(gguf);
-        let description = Description::new(Arc::clone(&gguf))?;
+        let description = Description::new(Arc::clone(&gguf))?.with_sparse_form(form);
         let tokenizer = Tokenizer::from_gguf(&gguf, TokenizerOptions::default())?;
         let text = |id: Option<u32>| {
             let bytes = id.and_then(|id| tokenizer.token_bytes(id).ok());

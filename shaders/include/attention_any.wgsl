@@ -14,6 +14,23 @@
 var<workgroup> stage: array<f32, 256>;
 // A hidden cell's mark among weights.
 const HIDDEN = -1.0;
+//#if has_blocks
+//#port blocks any
+var<workgroup> cells: array<u32, 256>;
+// Mark of an entry without a cell.
+const NOWHERE = 0xffffffffu;
+// The cell of entry n of a token's list: those of its blocks, then those behind its last whole one.
+fn listed(n: u32, token: u32, visible: u32) -> u32 {
+  let whole = visible / p.block;
+  let chosen = p.blocks.shape.x * p.block;
+  if (n < chosen) {
+    let block = bitcast<u32>(blocks_int(vec4<u32>(n / p.block, token, 0u, 0u)));
+    return select(NOWHERE, block * p.block + n % p.block, block < whole);
+  }
+  let cell = whole * p.block + (n - chosen);
+  return select(NOWHERE, cell, cell < visible);
+}
+//#end
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
@@ -41,9 +58,19 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var most = LOWEST;
   var total = 0.0;
   var sum = 0.0;
-  for (var first = 0u; first < visible; first += 256u) {
+//#if has_blocks
+  let entries = p.blocks.shape.x * p.block + visible % p.block;
+//#else
+  let entries = visible;
+//#end
+  for (var first = 0u; first < entries; first += 256u) {
+//#if has_blocks
+    let cell = listed(first + lane, i.z, visible);
+    var shown = cell != NOWHERE;
+//#else
     let cell = first + lane;
     var shown = cell < visible;
+//#end
     var score = 0.0;
     for (var d0 = 0u; d0 < depth; d0 += 256u) {
       workgroupBarrier();
@@ -76,11 +103,19 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     most = next;
     workgroupBarrier();
     stage[lane] = select(HIDDEN, share, shown);
+//#if has_blocks
+    cells[lane] = cell;
+//#end
     workgroupBarrier();
     if (part < parts) {
-      for (var c = part; c < min(256u, visible - first); c += parts) {
+      for (var c = part; c < min(256u, entries - first); c += parts) {
         // What a hidden cell holds cannot matter.
-        if (stage[c] != HIDDEN) { sum += stage[c] * v_at(vec4<u32>(column, first + c, head, slot)); }
+        if (stage[c] == HIDDEN) { continue; }
+//#if has_blocks
+        sum += stage[c] * v_at(vec4<u32>(column, cells[c], head, slot));
+//#else
+        sum += stage[c] * v_at(vec4<u32>(column, first + c, head, slot));
+//#end
       }
     }
   }

@@ -101,7 +101,8 @@ fn plain_architectures_have_their_tensors() {
 
 #[test]
 fn mixtures_have_their_tensors_and_keys() {
-    for (arch, shared) in [("qwen35moe", true), ("qwen3next", true), ("qwen3moe", false)] {
+    for (arch, shared) in [("qwen35moe", true), ("qwen3next", true), ("qwen4exp", true), ("qwen3moe", false)]
+    {
         let model = Gguf::from_bytes(arch, made(&SynthSpec::named(arch, "tiny", "Q4_K_M").unwrap())).unwrap();
         walk(&model);
         let key = |name: &str| model.get_u32(&format!("{arch}.{name}")).ok();
@@ -124,6 +125,30 @@ fn mixtures_have_their_tensors_and_keys() {
 }
 
 #[test]
+fn residual_streams_have_their_tensors_and_keys() {
+    let model = Gguf::from_bytes("t", made(&SynthSpec::named("qwen4exp", "tiny", "Q8_0").unwrap())).unwrap();
+    let entry = |name: &str| model.tensor(name).unwrap().extents();
+    assert_eq!(entry("blk.0.hc_attn_down.weight"), [1024, 32]);
+    assert_eq!(entry("blk.2.hc_ffn_inject.weight"), [1024, 4]);
+    assert_eq!(entry("output_hc_norm.weight"), [1024]);
+    assert_eq!(entry("per_layer_token_embd.weight"), [32, 4000]);
+    assert_eq!(entry("blk.1.ple_conv1d.weight"), [4, 1024]);
+    assert_eq!(entry("blk.3.indexer.q_proj.weight"), [256, 128]);
+    for absent in [
+        "output_norm.weight",
+        "blk.0.attn_norm.weight",
+        "blk.0.ple_key.weight",
+        "blk.0.indexer.k_norm.weight",
+    ] {
+        assert!(model.find_tensor(absent).is_none(), "{absent}");
+    }
+    let ratios: Vec<i32> = model.get("qwen4exp.attention.compress_ratios").unwrap();
+    assert_eq!(ratios, [0, 0, 0, 4]);
+    let factors: Vec<u64> = model.get("qwen4exp.ple.layer_multipliers").unwrap();
+    assert!(factors.iter().all(|factor| factor % 2 == 1 && factor * 511 < 1 << 63));
+}
+
+#[test]
 fn sizes_have_about_as_many_parameters_as_their_names_say() {
     let cases = [
         ("qwen35", "0.8b", 0.75e9),
@@ -136,6 +161,7 @@ fn sizes_have_about_as_many_parameters_as_their_names_say() {
         ("qwen35moe", "35b-a3b", 34.66e9),
         ("qwen35moe", "122b-a10b", 122.1e9),
         ("qwen3next", "80b-a3b", 79.7e9),
+        ("qwen4exp", "125b-a6b", 176e9),
         ("qwen3moe", "30b-a3b", 30.5e9),
         ("qwen3moe", "235b-a22b", 235.1e9),
         ("qwen2", "0.5b", 0.494e9),

@@ -44,6 +44,19 @@ fn a_hybrid_model_in_f32_agrees_with_the_references() {
     }
 }
 
+/// Prompt and tokens lie behind the position from which not all blocks are chosen.
+#[test]
+fn a_model_that_chooses_blocks_agrees_with_the_references() {
+    let references = References::read(&path("models/qwen4exp.refs.safetensors.zst"));
+    let (ids, want) = (references.ids("ids"), references.floats("logits"));
+    for gpu in hip::stand_ins() {
+        let file = path("models/qwen4exp-f32.gguf.zst");
+        let model = from_file(&file, vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
+        walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
+    }
+}
+
 #[test]
 fn a_quantised_hybrid_model_agrees_with_the_references() {
     let file = path("models/qwen35k-Q4_K_M.refs.safetensors.zst");

@@ -115,6 +115,10 @@ impl Parts<'_> {
             "cumsum" => Op::CumSum,
             "diag" => Op::Diag,
             "fill" => Op::Fill { value: self.float("value") },
+            "block_attention" => {
+                Op::BlockAttention { scale: self.float("scale"), block: self.integer("block") }
+            }
+            "block_scores" => Op::BlockScores { block: self.integer("block") },
             "flash_attention" => Op::FlashAttention { scale: self.float("scale") },
             "gated_delta_net" => self.delta_net(),
             "get_rows" => Op::GetRows,

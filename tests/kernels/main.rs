@@ -21,6 +21,8 @@ mod windows;
 mod add_rms_norm;
 mod argsort;
 mod binary;
+mod block_attention;
+mod block_scores;
 mod clamp;
 mod concat;
 mod conv_history;
@@ -68,6 +70,8 @@ static SUBJECTS: &[&Subject] = &[
     &add_rms_norm::SUBJECT,
     &argsort::SUBJECT,
     &binary::SUBJECT,
+    &block_attention::SUBJECT,
+    &block_scores::SUBJECT,
     &clamp::SUBJECT,
     &concat::SUBJECT,
     &conv_history::SUBJECT,

@@ -66,6 +66,7 @@ fn every_hybrid_model_is_covered_under_every_option() {
 fn every_mixture_is_covered_under_every_option() {
     models("qwen35moe");
     models("qwen3next");
+    models("qwen4exp");
     models("qwen3moe");
 }
 

@@ -42,7 +42,10 @@ fn every_fixture_gives_the_same_with_any_rule_off() {
 
 #[test]
 fn every_tiny_model_gives_the_same_with_any_rule_off() {
-    ["qwen35", "qwen35moe", "qwen3next", "qwen3", "llama"].map(tiny).iter().for_each(same_without);
+    ["qwen35", "qwen35moe", "qwen3next", "qwen4exp", "qwen3", "llama"]
+        .map(tiny)
+        .iter()
+        .for_each(same_without);
 }
 
 #[test]

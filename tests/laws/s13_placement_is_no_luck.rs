@@ -103,7 +103,7 @@ fn scattered(fixture: &Fixture, inner: &Arc<dyn Backend>, rounds: u64) {
 #[test]
 fn random_placements_of_whole_models_change_nothing() {
     let tuned = devices::cpu(&Default::default());
-    for arch in ["qwen35", "qwen35moe", "qwen3next", "qwen3", "llama"] {
+    for arch in ["qwen35", "qwen35moe", "qwen3next", "qwen4exp", "qwen3", "llama"] {
         scattered(&tiny(arch), &tuned, 6);
     }
 }

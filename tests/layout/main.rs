@@ -85,6 +85,8 @@ fn every_operation_has_a_kernel_with_its_ports() {
         OpKind::Rope,
         OpKind::Softmax,
         OpKind::FlashAttention,
+        OpKind::BlockScores,
+        OpKind::BlockAttention,
         OpKind::SsmConv,
         OpKind::ConvHistory,
         OpKind::GatedDeltaNet,

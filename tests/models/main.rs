@@ -1,10 +1,12 @@
 //! Models against references that other programs computed.
 
+mod file;
 mod greedy;
 mod hybrid;
 mod mixture;
 mod outside;
 mod quantised;
+mod qwen4exp;
 mod speculation;
 
 use std::path::Path;

@@ -1,72 +1,21 @@
 //! Mixtures of experts: files of other forms give what the small model gives, and files that contradict themselves are
 //! refused.
 
+use crate::file::{BATCH, File, refused};
 use crate::{bound, exact, largest};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft::Model;
-use weft::gguf::{Gguf, GgufWriter, Value};
-use weft::models::{Batch, Description, ModelError};
-use weft_core::graph::DType;
+use weft::gguf::{Gguf, Value};
+use weft::models::{Description, ModelError};
 use weft_tests::devices;
 use weft_tests::fixtures::path;
-use weft_tests::refs::{References, contents};
-
-/// A file of f32 tensors that can be changed.
-#[derive(Clone)]
-struct File {
-    keys: Vec<(String, Value)>,
-    /// Extents and bytes by name.
-    tensors: BTreeMap<String, (Vec<u64>, Vec<u8>)>,
-}
+use weft_tests::refs::References;
 
 /// Layers of the small model, and the sizes of its delta nets: key heads, value heads of each, width.
 const LAYERS: usize = 4;
 const HEADS: (usize, usize, usize) = (2, 3, 32);
 
 impl File {
-    /// The small `qwen35moe`.
-    fn read() -> Self {
-        let gguf = Gguf::from_bytes("qwen35moe", contents(&path("models/qwen35moe-f32.gguf.zst"))).unwrap();
-        let keys = gguf.metadata().iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
-        let tensor = |entry: &weft::gguf::TensorEntry| {
-            let bytes = gguf.tensor_bytes(entry).unwrap().as_ref().to_vec();
-            (entry.name.clone(), (entry.extents().to_vec(), bytes))
-        };
-        File { keys, tensors: gguf.tensors().iter().map(tensor).collect() }
-    }
-
-    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        let value = value.into();
-        self.keys.retain(|(known, _)| known != key);
-        self.keys.push((key.to_owned(), value));
-        self
-    }
-
-    fn without(mut self, key: &str) -> Self {
-        self.keys.retain(|(known, _)| known != key);
-        self
-    }
-
-    fn take(&mut self, name: &str) -> Option<(Vec<u64>, Vec<u8>)> {
-        self.tensors.remove(name)
-    }
-
-    fn put(&mut self, name: &str, extents: &[u64], bytes: Vec<u8>) {
-        self.tensors.insert(name.to_owned(), (extents.to_vec(), bytes));
-    }
-
-    fn written(&self) -> Vec<u8> {
-        let mut writer = GgufWriter::new();
-        self.keys.iter().for_each(|(key, value)| writer.set(key, value.clone()));
-        for (name, (extents, _)) in &self.tensors {
-            writer.tensor(name, DType::F32, extents).unwrap();
-        }
-        let mut body = writer.begin("changed", Vec::new()).unwrap();
-        self.tensors.values().for_each(|(_, bytes)| body.append(bytes).unwrap());
-        body.finish().unwrap()
-    }
-
     /// Its logits are those of the small model.
     fn agrees(&self, what: &str) {
         let references = References::read(&path("models/qwen35moe.refs.safetensors.zst"));
@@ -157,24 +106,16 @@ fn legacy(mut file: File) -> File {
 
 #[test]
 fn other_forms_of_a_file_are_the_same_model() {
-    let file = File::read();
+    let file = File::read("qwen35moe");
     joined_experts(file.clone()).agrees("experts' gate and up projections in one tensor");
     let grouped = grouped(file);
     grouped.agrees("qwen3next");
     legacy(grouped).agrees("qwen3next in its older form");
 }
 
-/// What the metadata alone is refused for.
-fn refused(file: &File) -> ModelError {
-    let described = Description::new(Arc::new(Gguf::from_bytes("changed", file.written()).unwrap()));
-    described.and_then(|model| model.graph(&BATCH)).expect_err("it contradicts itself")
-}
-
-const BATCH: Batch = Batch { tokens: 2, ..Batch::token(16, DType::F16) };
-
 #[test]
 fn sizes_that_contradict_each_other_are_refused() {
-    let file = File::read();
+    let file = File::read("qwen35moe");
     let (count, used) = ("qwen35moe.expert_count", "qwen35moe.expert_used_count");
     let (inner, shared) =
         ("qwen35moe.expert_feed_forward_length", "qwen35moe.expert_shared_feed_forward_length");
@@ -200,7 +141,7 @@ fn sizes_that_contradict_each_other_are_refused() {
 
 #[test]
 fn a_factor_on_weights_and_a_width_by_layer_are_read() {
-    let file = File::read();
+    let file = File::read("qwen35moe");
     let scaled = file.clone().with("qwen35moe.expert_weights_scale", 1.0f32);
     scaled
         .with("qwen35moe.expert_feed_forward_length", &[64u32, 64, 64, 64, 64][..])

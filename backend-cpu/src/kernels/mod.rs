@@ -1,6 +1,7 @@
 //! Tuned kernels, and the reference kernels as jobs. Of one stem the tuned one stands first.
 
 mod attention;
+mod blocks;
 mod convolution;
 mod delta;
 mod elementwise;
@@ -42,7 +43,7 @@ pub(crate) struct Tuned {
 
 /// Everything that this backend offers: of the kernels that are absent here the references, if those are asked for.
 pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implementation> {
-    let tuned: [&[Tuned]; 11] = [
+    let tuned: [&[Tuned]; 12] = [
         matmul::TUNED,
         experts::TUNED,
         mixture::TUNED,
@@ -51,6 +52,7 @@ pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implem
         elementwise::TUNED,
         rope::TUNED,
         attention::TUNED,
+        blocks::TUNED,
         convolution::TUNED,
         delta::TUNED,
         gdn_layer::TUNED,

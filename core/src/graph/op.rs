@@ -174,6 +174,20 @@ pub enum Op {
         /// Factor on the scores.
         scale: f32,
     },
+    /// How well blocks of cached keys match each token, minus infinity for those it does not see whole:
+    /// `[q, keys, segments] → [out]`.
+    BlockScores {
+        /// Cells of a block.
+        block: u32,
+    },
+    /// Attention over chosen blocks of cells, and the cells behind the last whole block:
+    /// `[q, k, v, blocks, segments] → [out]`.
+    BlockAttention {
+        /// Factor on the scores.
+        scale: f32,
+        /// Cells of a block.
+        block: u32,
+    },
     /// Causal depthwise convolution: `[x, weight, (history), (segments)] → [out]`.
     SsmConv {
         /// Distance between taps, in tokens.
@@ -247,6 +261,8 @@ pub enum OpKind {
     Rope,
     Softmax,
     FlashAttention,
+    BlockScores,
+    BlockAttention,
     SsmConv,
     ConvHistory,
     GatedDeltaNet,
@@ -351,6 +367,14 @@ impl OpKind {
                 const { &[read("q"), read("k"), read("v"), maybe("mask"), maybe("sinks"), maybe("segments")] },
                 OUT,
             ),
+            OpKind::BlockScores => {
+                signature("block_scores", const { &[read("q"), read("keys"), read("segments")] }, OUT)
+            }
+            OpKind::BlockAttention => signature(
+                "block_attention",
+                const { &[read("q"), read("k"), read("v"), read("blocks"), read("segments")] },
+                OUT,
+            ),
             OpKind::SsmConv => signature(
                 "ssm_conv",
                 const { &[read("x"), read("weight"), maybe("history"), maybe("segments")] },
@@ -412,6 +436,8 @@ impl Op {
             Op::Rope(_) => OpKind::Rope,
             Op::Softmax { .. } => OpKind::Softmax,
             Op::FlashAttention { .. } => OpKind::FlashAttention,
+            Op::BlockScores { .. } => OpKind::BlockScores,
+            Op::BlockAttention { .. } => OpKind::BlockAttention,
             Op::SsmConv { .. } => OpKind::SsmConv,
             Op::ConvHistory => OpKind::ConvHistory,
             Op::GatedDeltaNet { .. } => OpKind::GatedDeltaNet,

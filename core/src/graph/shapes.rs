@@ -165,6 +165,8 @@ pub fn results(op: &Op, layouts: &[Option<Layout>]) -> Result<Vec<Placed>, Graph
             same_as_first(&s)
         }
         Op::FlashAttention { .. } => attention(&s),
+        Op::BlockScores { block } => block_scores(&s, *block),
+        Op::BlockAttention { block, .. } => block_attention(&s, *block),
         Op::SsmConv { dilation } => conv(&s, *dilation),
         Op::ConvHistory => {
             let x = s.f32(0)?;
@@ -297,7 +299,8 @@ fn rope(op: &Op, s: &Sources<'_>) -> Result<Vec<Placed>, GraphError> {
     same_as_first(s)
 }
 
-fn attention(s: &Sources<'_>) -> Result<Vec<Placed>, GraphError> {
+/// Queries, keys and values that fit each other.
+fn queries(s: &Sources<'_>) -> Result<[Layout; 3], GraphError> {
     const CACHE: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::Q8_0];
     let q = s.f32(0)?;
     let (k, v) = (s.one_of(1, CACHE, "F32, F16, BF16, Q8_0")?, s.one_of(2, CACHE, "F32, F16, BF16, Q8_0")?);
@@ -306,6 +309,11 @@ fn attention(s: &Sources<'_>) -> Result<Vec<Placed>, GraphError> {
     s.extent(2, 1, k.shape[1])?;
     s.extent(2, 2, k.shape[2])?;
     s.extent(2, 3, k.shape[3])?;
+    Ok([q, k, v])
+}
+
+fn attention(s: &Sources<'_>) -> Result<Vec<Placed>, GraphError> {
+    let [q, k, v] = queries(s)?;
     if s.maybe(5).is_none() {
         s.extent(1, 3, q.shape[3])?;
     }
@@ -324,6 +332,27 @@ fn attention(s: &Sources<'_>) -> Result<Vec<Placed>, GraphError> {
     }
     s.segments(5)?;
     fresh(DType::F32, [v.shape[0], q.shape[2], q.shape[1], q.shape[3]])
+}
+
+fn block_scores(s: &Sources<'_>, block: u32) -> Result<Vec<Placed>, GraphError> {
+    let (q, keys) = (s.f32(0)?, s.float(1)?);
+    s.attribute(block >= 1, "block", "it must be at least 1")?;
+    s.extent(0, 3, 1)?;
+    s.extent(1, 0, q.shape[0])?;
+    s.extent(1, 3, 1)?;
+    s.segments(2)?;
+    fresh(DType::F32, [keys.shape[1], q.shape[2], 1, 1])
+}
+
+fn block_attention(s: &Sources<'_>, block: u32) -> Result<Vec<Placed>, GraphError> {
+    let [q, _, v] = queries(s)?;
+    s.attribute(block >= 1, "block", "it must be at least 1")?;
+    s.extent(0, 3, 1)?;
+    s.one_of(3, &[DType::I32], "I32")?;
+    s.extent(3, 1, q.shape[1])?;
+    (2..4).try_for_each(|dim| s.extent(3, dim, 1))?;
+    s.segments(4)?;
+    fresh(DType::F32, [v.shape[0], q.shape[2], q.shape[1], 1])
 }
 
 fn conv(s: &Sources<'_>, dilation: u32) -> Result<Vec<Placed>, GraphError> {

@@ -3,6 +3,8 @@
 mod add_rms_norm;
 mod argsort;
 pub mod binary;
+mod block_attention;
+mod block_scores;
 mod call;
 mod clamp;
 mod concat;
@@ -58,10 +60,12 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 41] = [
+pub static ALL: [&Kernel; 43] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
+    &block_attention::KERNEL,
+    &block_scores::KERNEL,
     &clamp::KERNEL,
     &concat::KERNEL,
     &conv_history::KERNEL,

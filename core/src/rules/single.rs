@@ -70,6 +70,8 @@ pub fn constants(op: &Op) -> Constants {
                 .integer("section_e", e)
         }
         Op::Softmax { scale } | Op::FlashAttention { scale } => c.float("scale", scale),
+        Op::BlockScores { block } => c.integer("block", block),
+        Op::BlockAttention { scale, block } => c.float("scale", scale).integer("block", block),
         Op::SsmConv { dilation } => c.integer("dilation", dilation),
         Op::GatedDeltaNet { snapshots, heads } => {
             c.integer("snapshots", snapshots).integer("heads", head_map(heads))

@@ -47,13 +47,31 @@ impl Network<'_> {
 
     /// Stores keys and values, attends, and gives `[value width, heads, tokens]`.
     pub(super) fn attend(&mut self, heads: &Heads, layer: u64) -> Result<TensorId, ModelError> {
+        let [q, keys, values] = self.store(heads, layer)?;
+        self.attend_to(q, keys, values, None, layer)
+    }
+
+    /// Stores keys and values. Gives what attention takes: `[width, tokens, heads]` of queries, `[width, cells, heads, slots]`
+    /// of keys and of values.
+    pub(super) fn store(&mut self, heads: &Heads, layer: u64) -> Result<[TensorId; 3], ModelError> {
         let hyper = self.hyper;
         let keys = self.cached(heads.k, &format!("cache.k.{layer}"), hyper.key_length)?;
         let values = self.cached(heads.v, &format!("cache.v.{layer}"), hyper.value_length)?;
-        let q = self.b.permute(heads.q, [0, 2, 1, 3])?;
+        Ok([self.b.permute(heads.q, [0, 2, 1, 3])?, keys, values])
+    }
+
+    /// Attends to all cells that segments see, or those that a mask leaves of them.
+    pub(super) fn attend_to(
+        &mut self,
+        q: TensorId,
+        keys: TensorId,
+        values: TensorId,
+        mask: Option<TensorId>,
+        layer: u64,
+    ) -> Result<TensorId, ModelError> {
         let segments = self.segments()?;
-        let op = Op::FlashAttention { scale: hyper.attention_scale };
-        let made = self.b.apply(op, &[Some(q), Some(keys), Some(values), None, None, Some(segments)])?;
+        let op = Op::FlashAttention { scale: self.hyper.attention_scale };
+        let made = self.b.apply(op, &[Some(q), Some(keys), Some(values), mask, None, Some(segments)])?;
         self.b.label(&format!("blk.{layer}.attention"));
         Ok(made[0])
     }

@@ -3,6 +3,7 @@
 use crate::gguf::{Gguf, GgufError};
 use thiserror::Error;
 use weft_core::graph::{DType, GraphError};
+use weft_core::quant::QuantError;
 
 /// Why a model's metadata or tensors were refused.
 #[derive(Debug, Error)]
@@ -23,6 +24,8 @@ pub enum ModelError {
         "{file}: it has no block that drafts: choose another kind of speculation, or a file with nextn tensors"
     )]
     NoDrafter { file: String },
+    #[error("{file}: tensor `{tensor}`: {source}")]
+    Decode { file: String, tensor: String, source: QuantError },
     #[error("building the graph failed: {0}")]
     Graph(#[from] GraphError),
     #[error(

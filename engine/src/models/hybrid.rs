@@ -26,6 +26,8 @@ pub(super) struct Layout {
     pub rope: RopeKind,
     /// Its sections.
     pub sections: [u32; 4],
+    /// The function of a delta net's output gate.
+    pub opening: UnaryKind,
     /// The projections of a delta net.
     pub project: fn(&Hybrid, &mut Network<'_>, TensorId, u64) -> Result<Projected, ModelError>,
 }
@@ -95,11 +97,10 @@ impl Hybrid {
         let mut x = net.embed()?;
         for layer in 0..net.hyper.layers {
             let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
-            let recurrent = self.recurrent.get(layer as usize).copied().unwrap_or(false);
-            let mixed = if recurrent {
+            let mixed = if self.is_recurrent(layer) {
                 self.delta_net(net, normed, layer)?
             } else {
-                self.attention(net, normed, layer)?
+                self.attention(net, normed, layer, |net, heads| net.attend(heads, layer))?
             };
             let inner = |net: &mut Network<'_>, x| network(net, x, layer);
             x = net.end_block(x, mixed, layer, "post_attention_norm", inner)?;
@@ -128,7 +129,7 @@ impl Hybrid {
         let both = net.b.op(Op::Concat { dim: 0 }, &[token, before])?;
         let x = net.project(both, &format!("blk.{layer}.nextn.eh_proj"), width)?;
         let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
-        let mixed = self.attention(net, normed, layer)?;
+        let mixed = self.attention(net, normed, layer, |net, heads| net.attend(heads, layer))?;
         let x = net.end_block(x, mixed, layer, "post_attention_norm", |net, x| network(net, x, layer))?;
         if net.batch.rows == Rows::None {
             return Ok(());
@@ -152,6 +153,16 @@ impl Hybrid {
         net.b.op(Op::Copy, &[last, end])?;
         let head = net.maybe_weight(&part("shared_head_head"), &[width, rows])?;
         net.logits(y, head)
+    }
+
+    /// Whether a layer is a delta net.
+    pub(super) fn is_recurrent(&self, layer: u64) -> bool {
+        self.recurrent.get(layer as usize).copied().unwrap_or(false)
+    }
+
+    /// The rotary embedding of queries and keys.
+    pub(super) fn rope(&self, net: &Network<'_>) -> Op {
+        net.rope(self.layout.rope, self.layout.sections)
     }
 
     /// Key heads, and value heads per key head.
@@ -185,7 +196,16 @@ impl Hybrid {
         })
     }
 
-    fn delta_net(&self, net: &mut Network<'_>, x: TensorId, layer: u64) -> Result<TensorId, ModelError> {
+    /// A delta net on `[embedding, tokens]`.
+    ///
+    /// # Errors
+    /// As [`Hybrid::build`].
+    pub(super) fn delta_net(
+        &self,
+        net: &mut Network<'_>,
+        x: TensorId,
+        layer: u64,
+    ) -> Result<TensorId, ModelError> {
         let blk = |name: &str| format!("blk.{layer}.{name}");
         let Hybrid { width, key_heads, value_heads, taps, .. } = *self;
         let (tokens, slots) = (net.batch.tokens, net.batch.slots);
@@ -229,13 +249,23 @@ impl Hybrid {
         net.b.label(&blk("delta_net"));
         let normed = net.norm(out, &blk("ssm_norm.weight"))?;
         let z = net.b.reshape(z, [width, value_heads, tokens, 1])?;
-        let opened = net.unary(UnaryKind::Silu, z)?;
+        let opened = net.unary(self.layout.opening, z)?;
         let gated = net.b.mul(normed, opened)?;
         let flat = net.b.reshape(gated, [values, tokens, 1, 1])?;
         net.project(flat, &blk("ssm_out"), net.hyper.embedding)
     }
 
-    fn attention(&self, net: &mut Network<'_>, x: TensorId, layer: u64) -> Result<TensorId, ModelError> {
+    /// Gated attention on `[embedding, tokens]`; `attend` makes `[width, heads, tokens]` of queries, keys and values.
+    ///
+    /// # Errors
+    /// As [`Hybrid::build`].
+    pub(super) fn attention(
+        &self,
+        net: &mut Network<'_>,
+        x: TensorId,
+        layer: u64,
+        attend: impl FnOnce(&mut Network<'_>, &Heads) -> Result<TensorId, ModelError>,
+    ) -> Result<TensorId, ModelError> {
         let blk = |name: &str| format!("blk.{layer}.{name}");
         let hyper = net.hyper;
         let (width, heads, kv_heads, tokens) =
@@ -251,9 +281,9 @@ impl Hybrid {
         let v = net.by_head(v, width, kv_heads)?;
         let q = net.norm(q, &blk("attn_q_norm.weight"))?;
         let k = net.norm(k, &blk("attn_k_norm.weight"))?;
-        let rope = net.rope(self.layout.rope, self.layout.sections);
+        let rope = self.rope(net);
         let (q, k) = (net.rotate(q, rope, None)?, net.rotate(k, rope, None)?);
-        let attended = net.attend(&Heads { q, k, v }, layer)?;
+        let attended = attend(net, &Heads { q, k, v })?;
         let opened = net.unary(UnaryKind::Sigmoid, gate)?;
         let gated = net.b.mul(attended, opened)?;
         let flat = net.b.reshape(gated, [width * heads, tokens, 1, 1])?;

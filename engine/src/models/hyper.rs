@@ -8,8 +8,10 @@ use crate::gguf::Gguf;
 pub struct Hyper {
     /// The architecture's name, also the prefix of its keys.
     pub architecture: String,
-    /// Width of the residual stream.
+    /// Width of a residual stream.
     pub embedding: u64,
+    /// Residual streams: 1 but for hyper-connections.
+    pub streams: u64,
     /// Layers of the trunk; draft layers do not count.
     pub layers: u64,
     /// Draft layers behind the trunk.
@@ -94,6 +96,7 @@ impl Hyper {
         let scale = float("attention.scale")?.filter(|s| *s != 0.0);
         Ok(Hyper {
             embedding,
+            streams: maybe("hyper_connection.count")?.unwrap_or(1),
             layers: blocks - drafts,
             drafts,
             heads,

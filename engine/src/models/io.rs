@@ -27,7 +27,24 @@ pub mod names {
     pub const BEFORE_ROWS: &str = "before_rows";
     /// i32 `[2, rows]`: the token drawn for each row, and the bits of its f32 log-probability. Only with sampling.
     pub const SAMPLED: &str = "sampled";
-    /// f32 `[embedding, tokens]`, the residual after a block; only if asked for.
+    /// Embeddings of the n-grams that end at each token, f32 `[embedding, tokens]`; only where a model has a table of them.
+    pub const NGRAMS: &str = "ngrams";
+    /// The cells whose keys make the keys of blocks that a ubatch completes, i32 `[block · blocks]`. As the next ones only where
+    /// attention chooses blocks.
+    pub const POOL_CELLS: &str = "pool_cells";
+    /// The positions of those blocks, i32 `[4 · blocks]`: their first tokens', as `positions`.
+    pub const POOL_POSITIONS: &str = "pool_positions";
+    /// The rows of those blocks, i64 `[blocks]`: slot·blocks of a slot + block, or -1 for none.
+    pub const POOL_ROWS: &str = "pool_rows";
+    /// Which cells a token sees, f16 `[cells, tokens]`: 0, or minus infinity. As the next ones only where attention has masks.
+    pub const MASK: &str = "mask";
+    /// Which blocks a token sees whole, f32 `[blocks, tokens]`: 0, or minus infinity.
+    pub const BLOCK_MASK: &str = "block_mask";
+    /// The block of each cell, i32 `[cells]`.
+    pub const CELL_BLOCKS: &str = "cell_blocks";
+    /// The cells behind the last block that a token sees whole, i32 `[block − 1, tokens]`; -1 for none.
+    pub const TAIL: &str = "tail";
+    /// f32 `[streams · embedding, tokens]`, the residual after a block; only if asked for.
     pub fn hidden(block: u64) -> String {
         format!("hidden.{block}")
     }
@@ -69,6 +86,9 @@ pub struct Batch {
     pub kept: u64,
     /// Whether this is the drafter's graph and not the trunk's.
     pub draft: bool,
+    /// Whether attention that chooses blocks takes all of them: no token may see more than it would choose (see
+    /// [`Description::chooses_all`](super::Description::chooses_all)). Without meaning for other models.
+    pub whole: bool,
 }
 
 impl Batch {
@@ -86,6 +106,52 @@ impl Batch {
             snapshots: 1,
             kept: 0,
             draft: false,
+            whole: false,
         }
+    }
+}
+
+/// How attention that chooses blocks of its cache is expressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SparseForm {
+    /// By lists of blocks: what is not chosen is not read.
+    #[default]
+    Lists,
+    /// By masks over all cells, from plain operations as published graphs have them: slower, to compare with. One slot only.
+    Masks,
+}
+
+/// The tokens that a ubatch adds to a sequence, and those before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    /// Tokens of the sequence that were processed.
+    pub past: &'a [u32],
+    /// Tokens of the ubatch.
+    pub ids: &'a [u32],
+    /// Cache cells of the sequence's slot.
+    pub cells: u64,
+    /// The form of the graph.
+    pub form: SparseForm,
+}
+
+/// Bytes of inputs that only some architectures have, written anew for each run. Vectors keep their memory between runs.
+#[derive(Debug, Default)]
+pub(crate) struct HostInputs(Vec<(&'static str, Vec<u8>)>);
+
+impl HostInputs {
+    /// The empty bytes of an input.
+    pub fn of(&mut self, name: &'static str) -> &mut Vec<u8> {
+        let at = self.0.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+            self.0.push((name, Vec::new()));
+            self.0.len() - 1
+        });
+        let bytes = &mut self.0[at].1;
+        bytes.clear();
+        bytes
+    }
+
+    /// All of them by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+        self.0.iter().map(|(name, bytes)| (*name, &bytes[..]))
     }
 }

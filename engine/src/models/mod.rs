@@ -8,16 +8,21 @@ mod io;
 mod llama;
 mod mixture;
 mod network;
+mod ngram;
 mod qwen2;
 mod qwen3;
 mod qwen35;
 mod qwen35moe;
 mod qwen3moe;
 mod qwen3next;
+mod qwen4exp;
+mod selection;
+mod streams;
 
 pub use error::ModelError;
 pub use hyper::Hyper;
-pub use io::{Batch, Rows, names};
+pub use io::{Batch, Rows, SparseForm, names};
+pub(crate) use io::{HostInputs, Run};
 
 use crate::gguf::Gguf;
 use network::Network;
@@ -38,6 +43,18 @@ pub(crate) trait Architecture: Send + Sync {
     fn is_recurrent(&self) -> bool {
         false
     }
+
+    /// Whether attention that chooses blocks would choose all of a sequence of so many tokens.
+    fn chooses_all(&self, tokens: u64) -> bool {
+        let _ = tokens;
+        false
+    }
+
+    /// Writes the inputs of one ubatch that only this architecture has.
+    fn write_inputs(&self, gguf: &Gguf, run: &Run<'_>, into: &mut HostInputs) -> Result<(), ModelError> {
+        let _ = (gguf, run, into);
+        Ok(())
+    }
 }
 
 /// Makes an architecture from a file's metadata.
@@ -52,12 +69,14 @@ const ARCHITECTURES: &[(&str, Open)] = &[
     ("qwen35", qwen35::open),
     ("qwen35moe", qwen35moe::open),
     ("qwen3next", qwen3next::open),
+    ("qwen4exp", qwen4exp::open),
 ];
 
 /// A model's shape and the way to its graphs. Holds no weights: metadata is enough.
 pub struct Description {
     gguf: Arc<Gguf>,
     hyper: Hyper,
+    form: SparseForm,
     architecture: Box<dyn Architecture>,
 }
 
@@ -79,7 +98,17 @@ impl Description {
         };
         let hyper = Hyper::read(&gguf)?;
         let architecture = open(&gguf, &hyper)?;
-        Ok(Description { hyper, architecture, gguf })
+        Ok(Description { hyper, form: SparseForm::default(), architecture, gguf })
+    }
+
+    /// The same with another form of attention that chooses blocks.
+    pub fn with_sparse_form(self, form: SparseForm) -> Self {
+        Description { form, ..self }
+    }
+
+    /// The form of attention that chooses blocks.
+    pub fn sparse_form(&self) -> SparseForm {
+        self.form
     }
 
     /// The file.
@@ -114,7 +143,7 @@ impl Description {
     /// # Errors
     /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft.
     pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
-        let mut net = Network::new(&self.gguf, &self.hyper, batch)?;
+        let mut net = Network::new(&self.gguf, &self.hyper, batch, self.form)?;
         if batch.draft && self.hyper.drafts == 0 {
             return Err(net.no_drafter());
         }
@@ -124,5 +153,19 @@ impl Description {
             self.architecture.build(&mut net)?;
         }
         net.finish()
+    }
+
+    /// Whether attention that chooses blocks would choose all of a sequence of so many tokens: then a ubatch that ends there
+    /// may be [`Batch::whole`]. False for models whose attention chooses nothing, since there it makes no difference.
+    pub fn chooses_all(&self, tokens: u64) -> bool {
+        self.architecture.chooses_all(tokens)
+    }
+
+    /// Writes the inputs of one ubatch that only this architecture has.
+    ///
+    /// # Errors
+    /// The file holds no data, or cannot be decoded.
+    pub(crate) fn write_inputs(&self, run: &Run<'_>, into: &mut HostInputs) -> Result<(), ModelError> {
+        self.architecture.write_inputs(&self.gguf, run, into)
     }
 }

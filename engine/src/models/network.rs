@@ -1,6 +1,6 @@
 //! What models are built from: weights by name, the inputs of a ubatch, and layers that several architectures share.
 
-use super::{Batch, Hyper, ModelError, Rows, names};
+use super::{Batch, Hyper, ModelError, Rows, SparseForm, names};
 use crate::gguf::Gguf;
 use std::collections::HashMap;
 use weft_core::graph::{BinaryKind, DType, Graph, GraphBuilder, Op, TensorId, UnaryKind};
@@ -15,6 +15,8 @@ pub(crate) struct Network<'a> {
     pub hyper: &'a Hyper,
     /// Sizes of the ubatch.
     pub batch: Batch,
+    /// How attention that chooses blocks is expressed.
+    pub form: SparseForm,
     /// The graph.
     pub b: GraphBuilder,
     weights: HashMap<String, TensorId>,
@@ -22,7 +24,12 @@ pub(crate) struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(gguf: &'a Gguf, hyper: &'a Hyper, batch: &Batch) -> Result<Self, ModelError> {
+    pub(super) fn new(
+        gguf: &'a Gguf,
+        hyper: &'a Hyper,
+        batch: &Batch,
+        form: SparseForm,
+    ) -> Result<Self, ModelError> {
         let Batch { tokens, segments, cells, slots, .. } = *batch;
         let why = match batch.rows {
             _ if tokens == 0 || segments == 0 => Some("it needs at least one token and one segment"),
@@ -39,7 +46,7 @@ impl<'a> Network<'a> {
             return Err(ModelError::Batch { tokens, segments, cells, slots, why });
         }
         let (b, weights, inputs) = (GraphBuilder::new(), HashMap::new(), HashMap::new());
-        Ok(Network { gguf, hyper, batch: *batch, b, weights, inputs })
+        Ok(Network { gguf, hyper, batch: *batch, form, b, weights, inputs })
     }
 
     pub(super) fn finish(self) -> Result<Graph, ModelError> {
@@ -93,6 +100,11 @@ impl<'a> Network<'a> {
         self.as_float(weight)
     }
 
+    /// `x·scale`.
+    pub fn scale(&mut self, x: TensorId, scale: f32) -> Result<TensorId, ModelError> {
+        Ok(self.b.op(Op::Scale { scale, bias: 0.0 }, &[x])?)
+    }
+
     fn as_float(&mut self, tensor: TensorId) -> Result<TensorId, ModelError> {
         if self.b.graph().tensor(tensor).dtype() == DType::F32 {
             return Ok(tensor);
@@ -101,7 +113,7 @@ impl<'a> Network<'a> {
     }
 
     /// An input, made at its first use.
-    fn input(&mut self, name: &'static str, dtype: DType, shape: &[u64]) -> Result<TensorId, ModelError> {
+    pub fn input(&mut self, name: &'static str, dtype: DType, shape: &[u64]) -> Result<TensorId, ModelError> {
         if let Some(known) = self.inputs.get(name) {
             return Ok(*known);
         }

@@ -4,7 +4,7 @@ use super::hybrid::{Hybrid, Layout};
 use super::network::Network;
 use super::{Architecture, Hyper, ModelError};
 use crate::gguf::Gguf;
-use weft_core::graph::{HeadMap, RopeKind};
+use weft_core::graph::{HeadMap, RopeKind, UnaryKind};
 
 struct Qwen35(Hybrid);
 
@@ -14,15 +14,24 @@ pub(super) fn open(gguf: &Gguf, hyper: &Hyper) -> Result<Box<dyn Architecture>, 
 
 /// The layers that the dense models and the mixtures of this generation share.
 pub(super) fn hybrid(gguf: &Gguf, hyper: &Hyper) -> Result<Hybrid, ModelError> {
+    Hybrid::read(gguf, hyper, layout(gguf, hyper)?)
+}
+
+/// How these models lay out what they project.
+pub(super) fn layout(gguf: &Gguf, hyper: &Hyper) -> Result<Layout, ModelError> {
     let unfit = |why: &str| ModelError::unfit(gguf, "rope.dimension_sections", why);
     let key = format!("{}.rope.dimension_sections", hyper.architecture);
     let sections: Vec<i32> =
         gguf.metadata().find_per_layer(&key, 4)?.ok_or_else(|| unfit("the key is missing"))?;
     let sections: Vec<u32> = sections.iter().filter_map(|s| u32::try_from(*s).ok()).collect();
     let sections = sections.try_into().map_err(|_| unfit("four numbers from 0 are needed"))?;
-    let layout =
-        Layout { heads: HeadMap::Tiled, rope: RopeKind::MultiSection, sections, project: Hybrid::separate };
-    Hybrid::read(gguf, hyper, layout)
+    Ok(Layout {
+        heads: HeadMap::Tiled,
+        rope: RopeKind::MultiSection,
+        sections,
+        opening: UnaryKind::Silu,
+        project: Hybrid::separate,
+    })
 }
 
 impl Architecture for Qwen35 {

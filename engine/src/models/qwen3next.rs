@@ -6,7 +6,7 @@ use super::mixture::Mixture;
 use super::network::Network;
 use super::{Architecture, Hyper, ModelError};
 use crate::gguf::Gguf;
-use weft_core::graph::{DType, HeadMap, Op, RopeKind, TensorId};
+use weft_core::graph::{DType, HeadMap, Op, RopeKind, TensorId, UnaryKind};
 
 struct Qwen3Next {
     hybrid: Hybrid,
@@ -14,7 +14,13 @@ struct Qwen3Next {
 }
 
 pub(super) fn open(gguf: &Gguf, hyper: &Hyper) -> Result<Box<dyn Architecture>, ModelError> {
-    let layout = Layout { heads: HeadMap::Grouped, rope: RopeKind::Neox, sections: [0; 4], project };
+    let layout = Layout {
+        heads: HeadMap::Grouped,
+        rope: RopeKind::Neox,
+        sections: [0; 4],
+        opening: UnaryKind::Silu,
+        project,
+    };
     let hybrid = Hybrid::read(gguf, hyper, layout)?;
     Ok(Box::new(Qwen3Next { hybrid, mixture: Mixture::with_shared_expert(gguf, hyper)? }))
 }

@@ -1,6 +1,6 @@
 //! The inputs of a ubatch, written anew for each run.
 
-use crate::models::{Rows, names};
+use crate::models::{HostInputs, Rows, names};
 use weft_core::graph::{Graph, StorageId};
 use weft_core::kernels::sample;
 use weft_core::segment::{SEGMENT_WORDS, Segment};
@@ -17,6 +17,8 @@ pub(super) struct Inputs {
     before_rows: Vec<i32>,
     /// How the next tokens are drawn, a row each; only read where a graph does.
     pub sampling: Vec<i32>,
+    /// Those that only some architectures have.
+    pub host: HostInputs,
 }
 
 /// One segment: where its tokens come from and where they go.
@@ -95,7 +97,7 @@ impl Inputs {
             let length = (graph.storage(id).bytes as usize).min(bytes.len());
             Some((id, &bytes[..length]))
         };
-        all.into_iter().filter_map(find).collect()
+        all.into_iter().chain(self.host.iter()).filter_map(find).collect()
     }
 }
 

@@ -14,7 +14,7 @@ pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
-use crate::models::{Batch, Description, ModelError, Rows, names};
+use crate::models::{Batch, Description, ModelError, Rows, Run, names};
 use crate::{Error, Model};
 use drafter::Drafter;
 use inputs::{Feed, Inputs};
@@ -87,7 +87,7 @@ impl CancelHandle {
 pub struct Evaluation {
     /// `[vocabulary, tokens]`.
     pub logits: Vec<f32>,
-    /// Per block `[embedding, tokens]`; empty unless asked for.
+    /// Per block `[streams · embedding, tokens]`; empty unless asked for.
     pub hidden: Vec<Vec<f32>>,
 }
 
@@ -283,7 +283,8 @@ impl Session {
     pub fn evaluate(&mut self, ids: &[u32], hidden: bool) -> Result<Evaluation, Error> {
         self.check(ids)?;
         let hyper = self.model.description().hyper();
-        let (layers, width, vocabulary) = (hyper.layers, hyper.embedding as usize, hyper.vocabulary as usize);
+        let (layers, vocabulary) = (hyper.layers, hyper.vocabulary as usize);
+        let width = (hyper.embedding * hyper.streams) as usize;
         let mut all = Evaluation {
             logits: Vec::new(),
             hidden: vec![Vec::new(); if hidden { layers as usize } else { 0 }],
@@ -322,7 +323,8 @@ impl Session {
     }
 
     fn batch(&self, tokens: u64, rows: Rows) -> Batch {
-        let batch = Batch { tokens, rows, ..Batch::token(self.context, self.options.cache) };
+        let whole = self.model.description().chooses_all(self.tokens.len() as u64 + tokens);
+        let batch = Batch { tokens, rows, whole, ..Batch::token(self.context, self.options.cache) };
         self.options.speculation.map_or(batch, |speculation| speculation.batch(batch, self.options.ubatch))
     }
 
@@ -401,6 +403,12 @@ impl Session {
         self.runner(batch)?;
         self.inputs.fill(feed);
         before.into_iter().for_each(|row| self.inputs.follow(row));
+        if !batch.draft {
+            let description = self.model.description();
+            let (ids, cells, form) = (feed.ids, batch.cells, description.sparse_form());
+            let run = Run { past: &self.tokens, ids, cells, form };
+            description.write_inputs(&run, &mut self.inputs.host)?;
+        }
         self.unread = None;
         let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
         let graph = Arc::clone(&runner.plan().graph);

@@ -31,7 +31,7 @@ pub(super) fn set(writer: &mut GgufWriter, spec: &SynthSpec) {
     writer.set("general.alignment", 32u32);
 
     let base = match spec.arch {
-        SynthArch::Qwen35 | SynthArch::Qwen35Moe | SynthArch::Qwen3Next => 1e7f32,
+        SynthArch::Qwen35 | SynthArch::Qwen35Moe | SynthArch::Qwen3Next | SynthArch::Qwen4Exp => 1e7f32,
         SynthArch::Qwen3 | SynthArch::Qwen3Moe | SynthArch::Qwen2 => 1e6,
         SynthArch::Llama => 5e5,
     };
@@ -63,6 +63,9 @@ pub(super) fn set(writer: &mut GgufWriter, spec: &SynthSpec) {
     float("attention.layer_norm_rms_epsilon", epsilon);
     if spec.arch.is_hybrid() {
         set_hybrid(writer, spec);
+    }
+    if let Some(extras) = &spec.shape.extras {
+        extras.set(writer, spec, TEXT_END);
     }
     set_tokenizer(writer, spec);
 }
@@ -96,7 +99,7 @@ fn set_hybrid(writer: &mut GgufWriter, spec: &SynthSpec) {
 
 fn set_tokenizer(writer: &mut GgufWriter, spec: &SynthSpec) {
     let split = match spec.arch {
-        SynthArch::Qwen35 | SynthArch::Qwen35Moe => "qwen35",
+        SynthArch::Qwen35 | SynthArch::Qwen35Moe | SynthArch::Qwen4Exp => "qwen35",
         SynthArch::Qwen3Next | SynthArch::Qwen3 | SynthArch::Qwen3Moe | SynthArch::Qwen2 => "qwen2",
         SynthArch::Llama => "llama-bpe",
     };

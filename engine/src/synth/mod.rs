@@ -5,6 +5,7 @@
 
 mod error;
 mod keys;
+mod qwen4exp;
 mod random;
 mod spec;
 mod tables;
@@ -12,6 +13,7 @@ mod weights;
 mod write;
 
 pub use error::SynthError;
+pub use qwen4exp::Extras;
 pub use spec::{Experts, Shape, SynthArch, SynthSpec};
 pub use weights::Weights;
 pub use write::{Progress, write, write_to};

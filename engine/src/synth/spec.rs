@@ -1,5 +1,6 @@
 //! What to make: architecture, shape, weight types, seed.
 
+use super::qwen4exp::{Extras, FLASH, TINY};
 use super::{SynthError, Weights};
 
 /// The architectures that can be made.
@@ -11,6 +12,8 @@ pub enum SynthArch {
     Qwen35Moe,
     /// The same with value heads in groups, and strength and decay in one matrix.
     Qwen3Next,
+    /// Those with experts on several residual streams, with n-grams and attention that chooses blocks.
+    Qwen4Exp,
     /// Attention layers with normed queries and keys.
     Qwen3,
     /// The same with a mixture of experts.
@@ -23,10 +26,11 @@ pub enum SynthArch {
 
 impl SynthArch {
     /// All of them, by name.
-    const ALL: [(Self, &str); 7] = [
+    const ALL: [(Self, &str); 8] = [
         (Self::Qwen35, "qwen35"),
         (Self::Qwen35Moe, "qwen35moe"),
         (Self::Qwen3Next, "qwen3next"),
+        (Self::Qwen4Exp, "qwen4exp"),
         (Self::Qwen3, "qwen3"),
         (Self::Qwen3Moe, "qwen3moe"),
         (Self::Qwen2, "qwen2"),
@@ -51,7 +55,7 @@ impl SynthArch {
 
     /// Whether it has recurrent layers.
     pub const fn is_hybrid(self) -> bool {
-        matches!(self, Self::Qwen35 | Self::Qwen35Moe | Self::Qwen3Next)
+        matches!(self, Self::Qwen35 | Self::Qwen35Moe | Self::Qwen3Next | Self::Qwen4Exp)
     }
 }
 
@@ -101,6 +105,8 @@ pub struct Shape {
     pub interval: u32,
     /// Whether a draft (MTP) layer follows.
     pub draft: bool,
+    /// What only `qwen4exp` has.
+    pub extras: Option<Extras>,
 }
 
 const fn hybrid(embedding: u32, layers: u32, feed_forward: u32, heads: [u32; 2], value_heads: u32) -> Shape {
@@ -120,6 +126,7 @@ const fn hybrid(embedding: u32, layers: u32, feed_forward: u32, heads: [u32; 2],
         state_width: 128,
         interval: 4,
         draft: false,
+        extras: None,
     }
 }
 
@@ -162,7 +169,7 @@ const TINY_MIXED: Shape =
 const TINY_DENSE: Shape = Shape { vocabulary: 512, tied: false, ..dense(256, 4, 512, [4, 2], 64) };
 
 /// Shapes by architecture and name.
-const SHAPES: [(SynthArch, &str, Shape); 28] = [
+const SHAPES: [(SynthArch, &str, Shape); 30] = [
     (SynthArch::Qwen35, "tiny", TINY_HYBRID),
     (SynthArch::Qwen35, "0.8b", hybrid(1024, 24, 3584, [8, 2], 16)),
     (SynthArch::Qwen35, "2b", hybrid(2048, 24, 6144, [8, 2], 16)),
@@ -177,6 +184,12 @@ const SHAPES: [(SynthArch, &str, Shape); 28] = [
         SynthArch::Qwen3Next,
         "80b-a3b",
         Shape { vocabulary: 151_936, ..mixed(2048, 48, [16, 2], 32, [512, 10, 512]) },
+    ),
+    (SynthArch::Qwen4Exp, "tiny", Shape { extras: Some(TINY), ..TINY_MIXED }),
+    (
+        SynthArch::Qwen4Exp,
+        "125b-a6b",
+        Shape { extras: Some(FLASH), ..mixed(2560, 48, [24, 2], 48, [512, 10, 640]) },
     ),
     (SynthArch::Qwen3, "tiny", TINY_DENSE),
     (SynthArch::Qwen3, "0.6b", dense(1024, 28, 3072, [16, 8], 128)),
@@ -247,7 +260,8 @@ impl SynthSpec {
 
     /// Whether a draft layer follows the others.
     pub fn has_draft(&self) -> bool {
-        self.arch.is_hybrid() && self.shape.draft
+        // Drafts on several streams have tensors of their own, which are not made.
+        self.arch.is_hybrid() && self.shape.draft && self.shape.extras.is_none()
     }
 
     /// Checks the extents, so that every product of them is small enough.
@@ -273,6 +287,12 @@ impl SynthSpec {
             require(what, extent, (1..=1 << 20).contains(&extent), "between 1 and 1048576")?;
         }
         require("layers", shape.layers, shape.layers <= 1024, "1024 at most")?;
+        let has_extras = shape.extras.is_some();
+        let fits = has_extras == (self.arch == SynthArch::Qwen4Exp);
+        require("extras", u32::from(has_extras), fits, "there for qwen4exp and for no other")?;
+        if let Some(extras) = &shape.extras {
+            extras.check(shape)?;
+        }
         require("experts.count", experts.count, experts.count <= 4096, "4096 at most")?;
         let fits = (1..=experts.count).contains(&experts.used);
         require("experts.used", experts.used, fits, "between 1 and experts.count")?;
@@ -292,6 +312,11 @@ impl SynthSpec {
     }
 }
 
-fn require(what: &'static str, got: u32, holds: bool, want: &'static str) -> Result<(), SynthError> {
+pub(super) fn require(
+    what: &'static str,
+    got: u32,
+    holds: bool,
+    want: &'static str,
+) -> Result<(), SynthError> {
     if holds { Ok(()) } else { Err(SynthError::Shape { what, got: got.into(), want }) }
 }

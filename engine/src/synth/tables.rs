@@ -34,7 +34,10 @@ pub(super) fn planned(spec: &SynthSpec) -> Vec<Planned> {
     let (width, vocabulary) = (shape.embedding.into(), shape.vocabulary.into());
     let embedding = if shape.tied { Role::Head } else { Role::Plain };
     table.matrix("token_embd.weight".into(), width, vocabulary, embedding);
-    table.norm("output_norm.weight".into(), width);
+    match shape.extras {
+        Some(extras) => extras.globals(&mut table),
+        None => table.norm("output_norm.weight".into(), width),
+    }
     if !shape.tied {
         table.matrix("output.weight".into(), width, vocabulary, Role::Head);
     }
@@ -52,18 +55,18 @@ pub(super) fn planned(spec: &SynthSpec) -> Vec<Planned> {
     table.tensors
 }
 
-struct Table<'a> {
-    spec: &'a SynthSpec,
+pub(super) struct Table<'a> {
+    pub(super) spec: &'a SynthSpec,
     tensors: Vec<Planned>,
 }
 
 impl Table<'_> {
-    fn push(&mut self, name: String, dtype: DType, extents: Vec<u64>, fill: Fill) {
+    pub(super) fn push(&mut self, name: String, dtype: DType, extents: Vec<u64>, fill: Fill) {
         self.tensors.push(Planned { name, dtype, extents, fill });
     }
 
     /// `rows` rows of `row` values whose products with a vector of unit values have deviation 1.
-    fn matrix(&mut self, name: String, row: u64, rows: u64, role: Role) {
+    pub(super) fn matrix(&mut self, name: String, row: u64, rows: u64, role: Role) {
         self.matrices(name, vec![row, rows], role);
     }
 
@@ -74,7 +77,7 @@ impl Table<'_> {
         self.push(name, dtype, extents, Fill::Matrix { deviation });
     }
 
-    fn norm(&mut self, name: String, width: u64) {
+    pub(super) fn norm(&mut self, name: String, width: u64) {
         self.push(name, DType::F32, vec![width], Fill::Norm);
     }
 
@@ -85,14 +88,19 @@ impl Table<'_> {
         let layers = shape.layers + u32::from(self.spec.has_draft());
         let sensitive = Role::Sensitive { layer, layers };
 
-        self.norm(name("attn_norm"), width);
+        match shape.extras {
+            Some(extras) => extras.layer(self, layer),
+            None => self.norm(name("attn_norm"), width),
+        }
         if self.spec.is_attention(layer) {
             self.attention(layer, sensitive);
         } else {
             self.delta(layer, sensitive);
         }
         let second = if self.spec.arch.is_hybrid() { "post_attention_norm" } else { "ffn_norm" };
-        self.norm(name(second), width);
+        if shape.extras.is_none() {
+            self.norm(name(second), width);
+        }
         match shape.experts {
             Some(experts) => self.experts(layer, experts, sensitive),
             None => self.network(layer, "", shape.feed_forward.into(), sensitive),

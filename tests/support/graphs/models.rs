@@ -10,7 +10,7 @@ use weft_core::graph::{DType, Graph, Owner};
 use weft_core::segment::Segment;
 
 /// Models by architecture and size.
-pub const MODELS: [(&str, &str); 12] = [
+pub const MODELS: [(&str, &str); 13] = [
     ("qwen35", "tiny"),
     ("qwen35", "0.8b"),
     ("qwen35", "27b"),
@@ -18,6 +18,7 @@ pub const MODELS: [(&str, &str); 12] = [
     ("qwen35moe", "35b-a3b"),
     ("qwen3next", "tiny"),
     ("qwen3next", "80b-a3b"),
+    ("qwen4exp", "tiny"),
     ("qwen3moe", "tiny"),
     ("qwen2", "0.5b"),
     ("qwen3", "0.6b"),
@@ -91,5 +92,33 @@ pub fn tiny(arch: &str) -> Fixture {
     let table = [segment(1, 0, new as u32, 0), segment(0, new as u32, old as u32, position)];
     let words: Vec<i32> = table.iter().flat_map(Segment::words).collect();
     data.insert(names::SEGMENTS.to_owned(), int_bytes(&words));
+    if graph.storage_named(names::POOL_ROWS).is_some() {
+        pools(&graph, &table, cells, &mut data);
+    }
     Fixture { name: format!("{arch} tiny"), graph: Arc::new(graph), data }
+}
+
+/// Which blocks of index keys are whole after this ubatch and were not before.
+fn pools(graph: &Graph, table: &[Segment], cells: u64, data: &mut Data) {
+    let bytes = |name: &str| graph.storage_named(name).map_or(0, |id| graph.storage(id).bytes);
+    let count = bytes(names::POOL_ROWS) / 8;
+    let block = bytes(names::POOL_CELLS) / 4 / count;
+    let whole = |s: &Segment| {
+        let (start, end, slot) = (u64::from(s.position), u64::from(s.position + s.count), u64::from(s.slot));
+        (start / block..end / block).map(move |b| (slot, b))
+    };
+    let blocks: Vec<(u64, u64)> = table.iter().flat_map(whole).collect();
+    let mut members: Vec<i32> = blocks
+        .iter()
+        .flat_map(|(slot, b)| (0..block).map(move |i| (slot * cells + b * block + i) as i32))
+        .collect();
+    members.resize((block * count) as usize, 0);
+    let mut places: Vec<i32> = blocks.iter().map(|(_, b)| (b * block) as i32).collect();
+    places.resize(count as usize, 0);
+    let mut rows: Vec<i64> = blocks.iter().map(|(slot, b)| (slot * (cells / block) + b) as i64).collect();
+    rows.resize(count as usize, -1);
+    data.insert(names::POOL_CELLS.to_owned(), int_bytes(&members));
+    let axes = [&places[..], &places[..], &places[..], &vec![0; places.len()][..]].concat();
+    data.insert(names::POOL_POSITIONS.to_owned(), int_bytes(&axes));
+    data.insert(names::POOL_ROWS.to_owned(), rows.iter().flat_map(|row| row.to_le_bytes()).collect());
 }

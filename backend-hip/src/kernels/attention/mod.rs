@@ -3,6 +3,7 @@
 mod split;
 mod tile;
 
+use super::elementwise::FOLDED;
 use super::{Build, Launch, Scalars, Variant};
 use weft_core::contract::{Allowed, Extent, Port, Stride, Symbol, Tolerance};
 use weft_core::graph::DType;
@@ -19,9 +20,12 @@ pub(super) const VARIANTS: &[Variant] = &[
     cached(GATED, "f32", float_port, |build| fast(build, GATED, false)),
     cached(GATED, "q8_0", byte_port, |build| fast(build, GATED, false)),
     Variant::any(GATED, |build| any(build, GATED)),
+    Variant::any(BLOCKS, |build| any(build, BLOCKS)),
+    Variant::any(SCORES, scores),
 ];
 
-pub(super) const SCALARS: Scalars = &[(PLAIN, INTEGERS), (GATED, INTEGERS)];
+pub(super) const SCALARS: Scalars =
+    &[(PLAIN, INTEGERS), (GATED, INTEGERS), (BLOCKS, FOLDED), (SCORES, FOLDED)];
 
 /// Chunks of cells; batches of the query heads that share a key/value head; heads and tokens of a tile; and whether chunks
 /// are those of tiles.
@@ -29,6 +33,8 @@ const INTEGERS: &[&str] = &["groups_x", "chunks", "batches", "tile_heads", "tile
 
 const PLAIN: &str = "flash_attention";
 const GATED: &str = "gated_attention";
+const BLOCKS: &str = "block_attention";
+const SCORES: &str = "block_scores";
 
 type Builder = fn(&mut Build<'_>) -> Result<Vec<Launch>, String>;
 
@@ -83,6 +89,11 @@ fn any(build: &mut Build<'_>, stem: &str) -> Result<Vec<Launch>, String> {
     let [width, ..] = build.shape("out")?;
     let blocks = u64::from(build.rows("out")?) * u64::from(width.div_ceil(COLUMNS));
     Ok(vec![Launch::threads(format!("{stem}_any"), blocks * u64::from(COLUMNS))?])
+}
+
+/// A wave an element.
+fn scores(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    Ok(vec![Launch::threads("block_scores_any", build.elements("out")? * 32)?])
 }
 
 /// Tokens up to this number are attended to one by one.

@@ -27,6 +27,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     cached(GATED, "f32", float_port),
     cached(GATED, "q8_0", byte_port),
     Variant::any(GATED, any),
+    Variant::any("block_attention", any),
+    Variant::any("block_scores", scores),
 ];
 
 const PLAIN: &str = "flash_attention";
@@ -92,6 +94,11 @@ fn any(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let [width, ..] = build.shape("out")?;
     let groups = build.rows("out")?.checked_mul(width.div_ceil(COLUMNS)).ok_or("too many rows of results")?;
     Ok(vec![Launch::flat(groups).flag("any", true)])
+}
+
+/// One invocation an element.
+fn scores(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    Ok(vec![Launch::flat(build.elements("out")?.div_ceil(256))])
 }
 
 /// Tokens up to this number are attended to one by one.
