@@ -13,12 +13,11 @@ PK_KERNEL(conv_history_any, 256, conv_history_args) {
   if (own.count == 0) return;
   const pk_u32 c = (pk_u32)(n % channels);
   char *history = row_of(p.history_out, c, own.slot, 0);
-  // From the oldest on: each is read from a later place, which is not overwritten yet.
-  for (pk_u32 t = 0; t < reach; t++) {
-    const pk_u32 steps = reach - 1 - t;
+  for (pk_u32 k = 0; k < reach; k++) {
+    const pk_u32 t = tail_place(own, k, reach), steps = reach - 1 - t;
     pk_u32 word = 0;
     if (steps < own.count) word = read32(row_of(p.x, own.row + own.count - 1 - steps, 0, 0) + c * p.x.stride[0]);
-    else if (!own.fresh) word = read32(history + (t + own.count) * p.history_out.stride[0]);
+    else if (pk_u32 back = history_back(own, steps - own.count + 1, reach)) word = read32(history + (reach - back) * p.history_out.stride[0]);
     write32(history + t * p.history_out.stride[0], word);
   }
 }

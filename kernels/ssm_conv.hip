@@ -5,11 +5,12 @@
 
 const int SEGMENTS_PORT = 3;
 
-// An input `steps` tokens before row i1 of a segment: from the ubatch, from the history, or zero at a fresh start.
+// An input `steps` tokens before a row of a segment: from the ubatch, from the history, or zero.
 PKD float past(const ssm_conv_args &p, const Segment &own, pk_u32 c, pk_u32 row, pk_u32 steps) {
   const pk_u32 since = row - own.row;
   if (steps <= since) return load(p.x, c, row - steps, 0, 0);
-  return own.fresh ? 0.0f : load(p.history, p.history.shape[0] + since - steps, c, own.slot, 0);
+  const pk_u32 back = history_back(own, steps - since, p.history.shape[0]);
+  return back == 0 ? 0.0f : load(p.history, p.history.shape[0] - back, c, own.slot, 0);
 }
 
 PK_KERNEL(ssm_conv_any, 256, ssm_conv_args) {

@@ -14,14 +14,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   if (own.count == 0u) { return; }
   let c = n % channels;
   let reach = p.history_out.shape.x;
-  // From the oldest on: each is read from a later place, which is not overwritten yet.
-  for (var t = 0u; t < reach; t++) {
+  for (var k = 0u; k < reach; k++) {
+    let t = tail_place(own.count, own.plane, k, reach);
     let steps = reach - 1u - t;
     var bits = 0u;
     if (steps < own.count) {
       bits = x_load32(x_byte(vec4<u32>(c, own.row + own.count - 1u - steps, 0u, 0u)));
-    } else if (!own.fresh) {
-      bits = history_out_load32(history_out_byte(vec4<u32>(t + own.count, c, own.slot, 0u)));
+    } else {
+      let back = history_back(own.fresh, own.plane, steps - own.count + 1u, reach);
+      if (back > 0u) { bits = history_out_load32(history_out_byte(vec4<u32>(reach - back, c, own.slot, 0u))); }
     }
     history_out_store32(history_out_byte(vec4<u32>(t, c, own.slot, 0u)), bits);
   }

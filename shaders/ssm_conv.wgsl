@@ -25,8 +25,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var past = 0.0;
     if (steps <= since) {
       past = x_at(vec4<u32>(i.x, i.y - steps, 0u, 0u));
-    } else if (!own.fresh) {
-      past = history_at(vec4<u32>(p.history.shape.x + since - steps, i.x, own.slot, 0u));
+    } else {
+      let back = history_back(own.fresh, own.plane, steps - since, p.history.shape.x);
+      if (back > 0u) { past = history_at(vec4<u32>(p.history.shape.x - back, i.x, own.slot, 0u)); }
     }
     sum += past * weight_at(vec4<u32>(k, i.x, 0u, 0u));
   }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft::Model;
 use weft::backends::{self, BackendOptions};
 use weft::sampling::SamplingParams;
-use weft::session::{GenerateOptions, SampleOn, SessionOptions};
+use weft::session::{DraftBy, GenerateOptions, SampleOn, SessionOptions, Speculation};
 use weft_core::graph::DType;
 
 /// Where to run.
@@ -104,6 +104,16 @@ pub struct SessionArgs {
     /// --top-k from 1 to 64, --top-p 1, --min-p 0 and no penalties.
     #[arg(long, default_value = "auto", value_name = "WHERE", value_parser = sample_on)]
     pub sample_on: SampleOn,
+    /// Guess next tokens and check several at once; the text stays the same: none; draft-mtp, by the model's own draft block;
+    /// or ngram, by what stood in the text before.
+    #[arg(long, default_value = "none", value_name = "KIND")]
+    pub spec_type: String,
+    /// Most tokens of one guess, 1 to 16.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub spec_draft_n_max: u64,
+    /// Stop a guess before a token that the draft block gives less than this probability.
+    #[arg(long, default_value_t = 0.0, value_name = "P")]
+    pub spec_draft_p_min: f32,
 }
 
 fn sample_on(text: &str) -> anyhow::Result<SampleOn> {
@@ -126,8 +136,21 @@ impl SessionArgs {
             cache,
             exact,
             sample_on: self.sample_on,
+            speculation: self.speculation()?,
             ..SessionOptions::default()
         })
+    }
+
+    fn speculation(&self) -> anyhow::Result<Option<Speculation>> {
+        if self.spec_type == "none" {
+            return Ok(None);
+        }
+        let known = DraftBy::NAMES.iter().find(|(name, _)| *name == self.spec_type);
+        let Some((_, by)) = known else {
+            bail!("--spec-type {}: none, draft-mtp and ngram are known", self.spec_type);
+        };
+        let (most, least_probability) = (self.spec_draft_n_max, self.spec_draft_p_min);
+        Ok(Some(Speculation { by: *by, most, least_probability }))
     }
 }
 

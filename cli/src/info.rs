@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use weft::gguf::{Gguf, Value, ValueKind};
-use weft::models::{Batch, Description, Rows};
+use weft::models::{Batch, Description};
+use weft::session::{Speculation, speculation_bytes};
 use weft_core::graph::{DType, Owner};
 
 /// Arguments of `weft info`.
@@ -68,19 +69,7 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
     let mut sizes: Vec<u64> = (0..).map(|i| 2048u64 << (2 * i)).take_while(|c| *c < most).collect();
     sizes.push(most);
     for cells in sizes {
-        let cache = DType::F16;
-        let batch = Batch {
-            tokens: 1,
-            segments: 1,
-            rows: Rows::All,
-            cells,
-            slots: 1,
-            cache,
-            hidden: false,
-            sample: false,
-            whole: false,
-        };
-        let graph = description.graph(&batch)?;
+        let graph = description.graph(&Batch::token(cells, DType::F16))?;
         let owned = |owner| graph.storages.iter().filter(|s| s.owner == owner).map(|s| s.bytes).sum::<u64>();
         let (weights, states) = (owned(Owner::Weight), owned(Owner::State));
         writeln!(
@@ -90,6 +79,12 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
             report::bytes(states),
             report::bytes(weights + states)
         )?;
+    }
+    if description.drafts()? {
+        let speculation = Speculation::default();
+        let more = speculation_bytes(&description, most, DType::F16, &speculation)?;
+        let (guesses, more) = (speculation.most, report::bytes(more));
+        writeln!(out, "  --spec-type draft-mtp with guesses of {guesses} adds {more} at the last of them")?;
     }
     Ok(())
 }

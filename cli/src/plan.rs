@@ -49,17 +49,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<()> {
     let cells = if options.context == 0 { model.description().hyper().context } else { options.context };
     let rows = if args.tokens == 1 { Rows::All } else { Rows::Some(1) };
     let (tokens, cache) = (args.tokens, options.cache);
-    let batch = Batch {
-        tokens,
-        segments: 1,
-        rows,
-        cells,
-        slots: 1,
-        cache,
-        hidden: false,
-        sample: false,
-        whole: false,
-    };
+    let batch = Batch { tokens, rows, ..Batch::token(cells, cache) };
     let graph = Arc::new(model.description().graph(&batch).map_err(weft::Error::from)?);
     let offered: Vec<Offered<'_>> =
         model.backends().iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();

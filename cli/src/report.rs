@@ -113,4 +113,12 @@ pub fn timings(timings: &weft::session::Timings) {
         timings.decode_rate(),
         seconds(timings.planning),
     ));
+    if timings.drafted_tokens > 0 {
+        note(&format!(
+            "guessed {} tokens, kept {} ({:.2})",
+            timings.drafted_tokens,
+            timings.kept_tokens,
+            timings.kept_tokens as f64 / timings.drafted_tokens as f64,
+        ));
+    }
 }

@@ -19,7 +19,7 @@ pub struct Segment {
     pub position: u32,
     /// Whether the sequence starts here: its stored state is not read but taken as zero.
     pub fresh: bool,
-    /// Which snapshot of the stored state to start from (0 = the newest).
+    /// Which snapshot of the stored state to start from (0 = the newest): how many tokens were taken back since it was stored.
     pub plane: u32,
 }
 

@@ -27,17 +27,7 @@ fn planning(c: &mut Criterion) {
     for tokens in [1, 512] {
         let rows = if tokens == 1 { Rows::All } else { Rows::Some(1) };
         let cache = DType::F16;
-        let batch = Batch {
-            tokens,
-            segments: 1,
-            rows,
-            cells: 32_768,
-            slots: 1,
-            cache,
-            hidden: false,
-            sample: false,
-            whole: false,
-        };
+        let batch = Batch { tokens, rows, ..Batch::token(32_768, cache) };
         let graph = Arc::new(description.graph(&batch).unwrap());
         c.bench_function(&format!("build the graph of a 27B ubatch of {tokens}"), |b| {
             b.iter(|| black_box(description.graph(&batch).unwrap()));

@@ -38,6 +38,11 @@ pub enum Error {
         "a context of {context} tokens needs {asked} bytes of state, {granted} are free: lower the context size"
     )]
     Memory { context: u64, asked: u64, granted: u64 },
+    #[error(
+        "{asked} tokens cannot be taken back, {possible} can: a recurrent state goes back only as far as its snapshots; \
+         process the shorter sequence anew"
+    )]
+    Rewind { asked: u64, possible: u64 },
     #[error("option `{name}` is {value}: {why}")]
     Option { name: &'static str, value: String, why: &'static str },
     #[error("cancelled at position {position}")]

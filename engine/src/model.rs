@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::gguf::{Gguf, HostBytes};
-use crate::models::{Batch, Description, Rows, SparseForm};
+use crate::models::{Batch, Description, SparseForm};
 use crate::template::ChatTemplate;
 use crate::tokenizer::{Tokenizer, TokenizerOptions};
 use std::collections::HashMap;
@@ -118,18 +118,7 @@ impl Model {
     /// # Errors
     /// The device has no memory left.
     pub fn load(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Error> {
-        let batch = Batch {
-            tokens: 1,
-            segments: 1,
-            rows: Rows::All,
-            cells: 1,
-            slots: 1,
-            cache: DType::F16,
-            hidden: false,
-            sample: false,
-            whole: false,
-        };
-        let graph = self.description().graph(&batch)?;
+        let graph = self.description().graph(&Batch::token(1, DType::F16))?;
         let weights = || graph.storages.iter().filter(|s| s.owner == Owner::Weight);
         let total = weights().map(|s| s.bytes).sum();
         let mut done = 0;

@@ -14,9 +14,8 @@ PKD pk_f4 taps_of(const gdn_layer_args &p, pk_u32 c) {
 }
 // An input so many steps before a segment's first token.
 PKD float past_of(const gdn_layer_args &p, const Segment &s, pk_u32 c, pk_u32 steps) {
-  const pk_u32 reach = p.history.shape[0];
-  if (s.fresh || steps > reach) return 0;
-  return ((const float *)row_of(p.history, c, s.slot, 0))[reach - steps];
+  const pk_u32 reach = p.history.shape[0], back = history_back(s, steps, reach);
+  return back == 0 ? 0.0f : ((const float *)row_of(p.history, c, s.slot, 0))[reach - back];
 }
 
 PKD Bounds layer_bounds(const gdn_layer_args &p) {
@@ -24,16 +23,15 @@ PKD Bounds layer_bounds(const gdn_layer_args &p) {
   return {p.x.shape[1], slots < states ? slots : states, 2};
 }
 
-// Stores the last inputs of a channel for the next convolution. From the oldest on: each is read from a later place, which is
-// not overwritten yet.
+// Stores the last inputs of a channel for the next convolution, in an order in which none is overwritten before it is read.
 PKD void put_tail(const gdn_layer_args &p, const Segment &s, pk_u32 c) {
   pk_u32 reach = p.history.shape[0];
   char *line = row_of(p.history, c, s.slot, 0);
-  PK_ROLLED for (pk_u32 t = 0; t < reach; t++) {
-    pk_u32 steps = reach - 1 - t;
+  PK_ROLLED for (pk_u32 n = 0; n < reach; n++) {
+    const pk_u32 t = tail_place(s, n, reach), steps = reach - 1 - t;
     pk_u32 value = 0;
     if (steps < s.count) value = read32(row_of(p.x, s.row + s.count - 1 - steps, 0, 0) + c * p.x.stride[0]);
-    else if (!s.fresh) value = read32(line + (t + s.count) * p.history.stride[0]);
+    else if (pk_u32 back = history_back(s, steps - s.count + 1, reach)) value = read32(line + (reach - back) * p.history.stride[0]);
     write32(line + t * p.history.stride[0], value);
   }
 }

@@ -52,7 +52,7 @@ PK_KERNEL(gdn_layer_mix, 256, gdn_layer_args) {
     pk_u32 steps = taps - 1 - k;
     float past = 0;
     if (steps <= since) past = number(p.x, c, t - steps, 0, 0);
-    else if (!s.fresh) past = number(p.history, p.history.shape[0] + since - steps, c, s.slot, 0);
+    else if (pk_u32 back = history_back(s, steps - since, p.history.shape[0])) past = number(p.history, p.history.shape[0] - back, c, s.slot, 0);
     sum += past * number(p.conv, k, c, 0, 0);
   }
   mixed_row(p, t)[c] = opening(0, sum);

@@ -20,6 +20,16 @@ PKD Segment segment_at(const View &table, pk_u32 entry) {
   return s;
 }
 
+// How far from the end of a history of so many inputs the one lies that is `steps` (from 1) before a segment's first token; 0 if
+// there is none. A segment that starts some planes back passes over as many of the newest.
+PKD pk_u32 history_back(const Segment &s, pk_u32 steps, pk_u32 reach) {
+  if (s.fresh || s.plane >= reach) return 0;
+  const pk_u32 back = steps + s.plane;
+  return back > reach ? 0 : back;
+}
+// The n-th place of a history to be stored anew, in an order in which none is overwritten before it is read.
+PKD pk_u32 tail_place(const Segment &s, pk_u32 n, pk_u32 reach) { return s.count >= s.plane ? n : reach - 1 - n; }
+
 // Where segments may lie: rows of the ubatch, slots of the pools, and the port that a wrong one is reported for.
 struct Bounds {
   pk_u32 rows, slots;

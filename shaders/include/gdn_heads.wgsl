@@ -61,7 +61,7 @@ fn pool_index(own: Own, plane: u32, shape: Tensor, head: u32, j: u32, i: u32) ->
   return (at + j * shape.stride.y) / 16u + i;
 }
 fn read_state(own: Own, again: bool, head: u32, j: u32, i: u32) -> vec4<f32> {
-  return $state[pool_index(own, own.plane, p.state, head, j, i)];
+  return $state[pool_index(own, min(own.plane, p.snapshots - 1u), p.state, head, j, i)];
 }
 fn write_state(own: Own, plane: u32, head: u32, j: u32, i: u32, v: vec4<f32>) {
   $state_out[pool_index(own, plane, p.state_out, head, j, i)] = v;

@@ -28,8 +28,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var past = 0.0;
     if (steps <= since) {
       past = x_at(vec4<u32>(c, t - steps, 0u, 0u));
-    } else if (!own.fresh) {
-      past = history_at(vec4<u32>(p.history.shape.x + since - steps, c, own.slot, 0u));
+    } else {
+      let back = history_back(own.fresh, own.plane, steps - since, p.history.shape.x);
+      if (back > 0u) { past = history_at(vec4<u32>(p.history.shape.x - back, c, own.slot, 0u)); }
     }
     sum += past * conv_at(vec4<u32>(k, c, 0u, 0u));
   }
@@ -50,14 +51,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   if (own.count == 0u) { return; }
   let c = n % channels;
   let reach = p.history.shape.x;
-  // From the oldest on: each is read from a later place, which is not overwritten yet.
-  for (var t = 0u; t < reach; t++) {
+  for (var k = 0u; k < reach; k++) {
+    let t = tail_place(own.count, own.plane, k, reach);
     let steps = reach - 1u - t;
     var value = 0.0;
     if (steps < own.count) {
       value = x_at(vec4<u32>(c, own.row + own.count - 1u - steps, 0u, 0u));
-    } else if (!own.fresh) {
-      value = history_at(vec4<u32>(t + own.count, c, own.slot, 0u));
+    } else {
+      let back = history_back(own.fresh, own.plane, steps - own.count + 1u, reach);
+      if (back > 0u) { value = history_at(vec4<u32>(reach - back, c, own.slot, 0u)); }
     }
     history_put(vec4<u32>(t, c, own.slot, 0u), value);
   }

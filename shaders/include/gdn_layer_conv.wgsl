@@ -22,9 +22,14 @@ fn convolved(own: Own, n: u32, c: u32) -> vec4<f32> {
   let g = $history[line + 1u];
   let h = $history[line + 2u];
   let none = vec4<f32>(0.0);
-  let h0 = select(vec4<f32>(f.x, f.w, g.z, h.y), none, own.fresh);
-  let h1 = select(vec4<f32>(f.y, g.x, g.w, h.z), none, own.fresh);
-  let h2 = select(vec4<f32>(f.z, g.y, h.x, h.w), none, own.fresh);
+  let old0 = vec4<f32>(f.x, f.w, g.z, h.y);
+  let old1 = vec4<f32>(f.y, g.x, g.w, h.z);
+  let old2 = vec4<f32>(f.z, g.y, h.x, h.w);
+  // A segment that starts some planes back passes over as many of the newest.
+  let over = select(own.plane, 3u, own.fresh);
+  let h0 = select(none, old0, over == 0u);
+  let h1 = select(select(none, old0, over == 1u), old1, over == 0u);
+  let h2 = select(select(select(none, old0, over == 2u), old1, over == 1u), old2, over == 0u);
   let t0 = select(select(select(h0, h1, n == 1u), h2, n == 2u), x3, n > 2u);
   let t1 = select(select(h1, h2, n == 1u), x2, n > 1u);
   let t2 = select(h2, x1, n > 0u);
@@ -39,7 +44,8 @@ fn convolved(own: Own, n: u32, c: u32) -> vec4<f32> {
   let taps = p.conv.shape.x;
   let row = (p.x.offset + (own.row + n) * p.x.stride.y) / 16u + c / 4u;
   let line = p.history.stride.y / 4u;
-  let past = (p.history.offset + own.slot * p.history.stride.z) / 4u + c * line + p.history.shape.x + n;
+  let reach = p.history.shape.x;
+  let end = (p.history.offset + own.slot * p.history.stride.z) / 4u + c * line + reach;
   let next = p.conv.stride.y / 4u;
   let factors = p.conv.offset / 4u + c * next;
   var sum = vec4<f32>(0.0);
@@ -48,9 +54,12 @@ fn convolved(own: Own, n: u32, c: u32) -> vec4<f32> {
     var value = vec4<f32>(0.0);
     if (steps <= n) {
       value = $x[row - steps * (p.x.stride.y / 16u)];
-    } else if (!own.fresh) {
-      let at = past - steps;
-      value = vec4<f32>($history[at], $history[at + line], $history[at + 2u * line], $history[at + 3u * line]);
+    } else {
+      let back = history_back(own.fresh, own.plane, steps - n, reach);
+      let at = end - back;
+      if (back > 0u) {
+        value = vec4<f32>($history[at], $history[at + line], $history[at + 2u * line], $history[at + 3u * line]);
+      }
     }
     let at = factors + k;
     sum += value * vec4<f32>($conv[at], $conv[at + next], $conv[at + 2u * next], $conv[at + 3u * next]);

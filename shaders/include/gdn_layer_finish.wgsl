@@ -56,14 +56,15 @@ fn tail(n: u32, lane: u32) {
   let reach = p.history.shape.x;
   let base = (p.history.offset + own.slot * p.history.stride.z + c * p.history.stride.y) / 4u;
   let last = (p.x.offset + (own.row + own.count - 1u) * p.x.stride.y) / 4u + c;
-  // From the oldest on: each is read from a later place, which is not overwritten yet.
-  for (var t = 0u; t < reach; t++) {
+  for (var k = 0u; k < reach; k++) {
+    let t = tail_place(own.count, own.plane, k, reach);
     let steps = reach - 1u - t;
     var value = 0.0;
     if (steps < own.count) {
       value = $x[last - steps * (p.x.stride.y / 4u)];
-    } else if (!own.fresh) {
-      value = $history[base + t + own.count];
+    } else {
+      let back = history_back(own.fresh, own.plane, steps - own.count + 1u, reach);
+      if (back > 0u) { value = $history[base + reach - back]; }
     }
     $history[base + t] = value;
   }

@@ -21,7 +21,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var own = Own(0u, 0u, 0u, 0u, false);
   if (inside) {
     let a = segment_of(t);
-    own = Own(a.slot, a.row, a.count, 0u, a.fresh);
+    own = Own(a.slot, a.row, a.count, a.plane, a.fresh);
   }
   var values: array<vec4<f32>, PARTS>;
   var sum = 0.0;

@@ -54,7 +54,7 @@ fn state_index(own: Own, plane: u32, head: u32, j: u32, i: u32) -> u32 {
 }
 // After chunks the state goes on from the newest plane.
 fn read_state(own: Own, again: bool, head: u32, j: u32, i: u32) -> vec4<f32> {
-  return $state[state_index(own, select(own.plane, 0u, again), head, j, i)];
+  return $state[state_index(own, select(min(own.plane, p.snapshots - 1u), 0u, again), head, j, i)];
 }
 fn write_state(own: Own, plane: u32, head: u32, j: u32, i: u32, v: vec4<f32>) {
   $state[state_index(own, plane, head, j, i)] = v;

@@ -12,7 +12,7 @@ fn own_segment(s: u32, rows: u32, slots: u32, lane: u32, reports: bool) -> Own {
     let a = segment(e);
     if (!segment_holds(a, rows, slots, reports)) { atomicStore(&wrong, 1u); }
     if (e == s) {
-      own_words = vec4<u32>(a.slot, a.row, a.count, min(a.plane, p.snapshots - 1u) * 2u + u32(a.fresh));
+      own_words = vec4<u32>(a.slot, a.row, a.count, min(a.plane, 0x3fffffffu) * 2u + u32(a.fresh));
     }
   }
   workgroupBarrier();

@@ -49,7 +49,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     if (own.fresh) {
       held[line(j) + i] = vec4<f32>(0.0);
     } else {
-      held[line(j) + i] = $state[state_index(head, plane + own.plane, channel + j, i)];
+      held[line(j) + i] = $state[state_index(head, plane + min(own.plane, p.snapshots - 1u), channel + j, i)];
     }
   }
   let tr = lane / TC;

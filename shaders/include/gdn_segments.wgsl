@@ -9,6 +9,14 @@ fn segment(s: u32) -> Segment {
   return Segment(segment_word(s, 0u), segment_word(s, 1u), segment_word(s, 2u), segment_word(s, 4u) != 0u,
                  segment_word(s, 5u));
 }
+// How far from the end of a history of so many inputs the one lies that is `steps` (from 1) before a segment's first token; 0 if
+// there is none. A segment that starts `plane` back passes over as many of the newest.
+fn history_back(fresh: bool, plane: u32, steps: u32, reach: u32) -> u32 {
+  let back = steps + plane;
+  return select(back, 0u, fresh || plane >= reach || back > reach);
+}
+// The n-th place of a history to be stored anew, in an order in which none is overwritten before it is read.
+fn tail_place(count: u32, plane: u32, n: u32, reach: u32) -> u32 { return select(reach - 1u - n, n, count >= plane); }
 // Whether a segment stays inside the ubatch and the pool; one invocation reports if it does not.
 fn segment_holds(a: Segment, rows: u32, slots: u32, reports: bool) -> bool {
   if (a.count == 0u) { return true; }

@@ -10,7 +10,7 @@ pub static SUBJECT: Subject = Subject {
     values: |case, random| {
         let [_, rows, ..] = case.layout("x").map_or([1; 4], |x| x.shape);
         let [.., slots, _] = case.layout("history_out").map_or([1; 4], |history| history.shape);
-        let table = segments::table(case, rows, slots, 1, random);
+        let table = segments::table(case, rows, slots, 4, random);
         let history = segments::history(&table, is_distinct(case, "history_out"));
         values([("segments", segments::words(&table)), ("history_out", history)])
     },

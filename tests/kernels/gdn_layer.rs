@@ -34,7 +34,7 @@ pub static SUBJECT: Subject = Subject {
     ..Subject::new("gdn_layer")
 };
 
-/// Channels are those of q, k and v; the history is as long as the taps reach back.
+/// Channels are those of q, k and v; the history is at least as long as the taps reach back.
 fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     let heads = draft.extent("H");
     let divisors: Vec<u64> = (1..=heads).filter(|d| heads.is_multiple_of(*d)).collect();
@@ -44,7 +44,7 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     draft.set_constant("key_heads", Constant::Integer(key_heads as u32));
     draft.set_extent("C", draft.extent("D") * (2 * key_heads + heads));
     draft.set_extent("taps", taps);
-    draft.set_open("history", 0, taps - 1);
+    draft.set_open("history", 0, taps - 1 + source.below(2) * source.below(5));
     // One pool may be larger than the other.
     draft.set_open("history", 2, slots + source.below(2));
     draft.set_open("state", 3, (slots + source.below(2)) * u64::from(draft.integer("snapshots")));

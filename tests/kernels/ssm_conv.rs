@@ -11,7 +11,7 @@ pub static SUBJECT: Subject = Subject {
     values: |case, random| {
         let [_, rows, ..] = case.layout("x").map_or([1; 4], |x| x.shape);
         let [.., slots, _] = case.layout("history").map_or([1; 4], |history| history.shape);
-        let table = segments::table(case, rows, slots, 1, random);
+        let table = segments::table(case, rows, slots, 4, random);
         let history = segments::history(&table, is_distinct(case, "history"));
         values([
             ("x", factors(case, "out")),
@@ -34,7 +34,7 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     draft.set_open("x", 0, first);
     draft.set_open("x", 1, second);
     if segmented {
-        draft.set_open("history", 0, reach);
+        draft.set_open("history", 0, reach + source.below(2) * source.below(4));
     }
 }
 

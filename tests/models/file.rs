@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft::gguf::{Gguf, GgufWriter, Value};
-use weft::models::{Batch, Description, ModelError, Rows};
+use weft::models::{Batch, Description, ModelError};
 use weft_core::graph::DType;
 use weft_tests::fixtures::path;
 use weft_tests::refs::contents;
@@ -67,14 +67,4 @@ pub fn refused(file: &File) -> ModelError {
     described.and_then(|model| model.graph(&BATCH)).expect_err("it contradicts itself")
 }
 
-pub const BATCH: Batch = Batch {
-    tokens: 2,
-    segments: 1,
-    rows: Rows::All,
-    cells: 16,
-    slots: 1,
-    cache: DType::F16,
-    hidden: false,
-    sample: false,
-    whole: false,
-};
+pub const BATCH: Batch = Batch { tokens: 2, ..Batch::token(16, DType::F16) };

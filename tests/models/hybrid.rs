@@ -17,7 +17,7 @@ pub struct Case {
 }
 
 /// The committed models, and those of the folder in `WEFT_FIXTURES`.
-fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<Case> {
     let committed = ["qwen35", "qwen35moe", "qwen4exp"].map(|name| {
         let file = |kind| path(&format!("models/{name}{kind}.zst"));
         (name, file("-f32.gguf"), file(".refs.safetensors"))

@@ -7,6 +7,7 @@ mod mixture;
 mod outside;
 mod quantised;
 mod qwen4exp;
+mod speculation;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -64,7 +64,8 @@ impl Convolution {
         }
     }
 
-    /// The history of some channels of a slot, step by step; zeros for a fresh segment.
+    /// The history of some channels of a slot, step by step, without the newest that the segment passes over; zeros for a
+    /// fresh segment and where the history does not reach.
     ///
     /// # Safety
     /// Nobody writes these channels of the slot now.
@@ -75,10 +76,13 @@ impl Convolution {
             into[..reach * width].fill(0.0);
             return;
         }
+        let over = reach.min(segment.plane as usize);
+        into[..over * width].fill(0.0);
         for (c, channel) in channels.clone().enumerate() {
-            for t in 0..reach {
+            for t in over..reach {
                 // SAFETY: by the caller's word.
-                into[t * width + c] = unsafe { self.history.f32([t, channel, segment.slot as usize, 0]) };
+                into[t * width + c] =
+                    unsafe { self.history.f32([t - over, channel, segment.slot as usize, 0]) };
             }
         }
     }
@@ -95,8 +99,7 @@ impl Convolution {
         (taps, past): (&[f32], &[f32]),
         out: &mut [f32],
     ) {
-        let count = self.weight.shape()[0];
-        let reach = (count - 1) * self.dilation;
+        let (count, reach) = (self.weight.shape()[0], self.history.shape()[0]);
         let width = channels.len();
         out.fill(0.0);
         for k in 0..count {

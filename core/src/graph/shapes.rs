@@ -366,7 +366,8 @@ fn conv(s: &Sources<'_>, dilation: u32) -> Result<Vec<Placed>, GraphError> {
     }
     s.f32(2)?;
     s.extent(1, 1, x.shape[0])?;
-    s.extent(2, 0, reach)?;
+    let history = s.at(2)?;
+    s.attribute(history.shape[0] >= reach, "history", "it must reach as far back as the taps")?;
     s.extent(2, 1, x.shape[0])?;
     s.at(3)?;
     s.segments(3)?;

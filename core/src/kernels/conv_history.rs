@@ -1,7 +1,7 @@
 //! The last inputs of each segment, stored for the next convolution.
 //!
-//! `history_out[reach − 1 − j, c, slot]` = input j tokens before the segment's last one, older ones from the old history,
-//! zeros before a fresh start. Slots without a segment keep what they hold.
+//! `history_out[reach − 1 − j, c, slot]` = input j tokens before the segment's last one, older ones from the old history less
+//! the newest `plane` that a segment passes over, zeros before a fresh start. Slots without a segment keep what they hold.
 
 use super::{Call, Kernel, KernelError, segments, ssm_conv::past};
 use crate::contract::{

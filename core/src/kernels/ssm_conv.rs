@@ -2,7 +2,8 @@
 //!
 //! Without `history`, x is `[time, channel, sequence]` with the history in front:
 //! `out[c, t, s] = Σ_k x[t + k·dilation, c, s]·weight[k, c]`. With it, x is `[channel, row]`, each segment's earlier inputs
-//! come from its slot of `history` `[reach, channel, slot]` (oldest first), and a fresh segment's are zero.
+//! come from its slot of `history` `[reach, channel, slot]` (oldest first), and a fresh segment's are zero. A history that
+//! reaches further back than the taps do lets a segment start some tokens before the newest.
 
 use super::{Call, Kernel, KernelError, segments};
 use crate::contract::{
@@ -72,7 +73,8 @@ fn reference(call: &Call<'_>) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// A segment's input `steps` tokens before its token `i`: from the ubatch, from the history, or zero at a fresh start.
+/// A segment's input `steps` tokens before its token `i`: from the ubatch, from the history, or zero at a fresh start and
+/// where the history does not reach. A segment that starts `plane` tokens back passes over as many of the history's newest.
 pub(crate) fn past(
     segment: &Segment,
     i: u64,
@@ -86,6 +88,6 @@ pub(crate) fn past(
     } else if segment.fresh {
         0.0
     } else {
-        history(reach + i - steps)
+        (reach + i).checked_sub(steps + u64::from(segment.plane)).map_or(0.0, history)
     }
 }

@@ -20,6 +20,10 @@ pub enum ModelError {
     Shape { file: String, tensor: String, got: Vec<u64>, want: Vec<u64> },
     #[error("{file}: tensor `{tensor}` is of type {dtype}, which weft cannot decode yet")]
     Type { file: String, tensor: String, dtype: DType },
+    #[error(
+        "{file}: it has no block that drafts: choose another kind of speculation, or a file with nextn tensors"
+    )]
+    NoDrafter { file: String },
     #[error("{file}: tensor `{tensor}`: {source}")]
     Decode { file: String, tensor: String, source: QuantError },
     #[error("building the graph failed: {0}")]

@@ -2,7 +2,7 @@
 
 use super::attention::Heads;
 use super::network::Network;
-use super::{Hyper, ModelError};
+use super::{Hyper, ModelError, Rows, names};
 use crate::gguf::Gguf;
 use weft_core::graph::{DType, HeadMap, L2Form, Op, RopeKind, TensorId, UnaryKind};
 
@@ -108,6 +108,53 @@ impl Hybrid {
         net.head(x)
     }
 
+    /// The drafter: a gated attention block behind the trunk's, which reads the embedding of a token and the trunk's
+    /// residual of the one before, and gives logits of the one after. `network` is as in [`Hybrid::build`].
+    ///
+    /// # Errors
+    /// A tensor is missing or has another shape than the metadata says.
+    pub(super) fn draft(
+        &self,
+        net: &mut Network<'_>,
+        network: impl Fn(&mut Network<'_>, TensorId, u64) -> Result<TensorId, ModelError>,
+    ) -> Result<(), ModelError> {
+        let (layer, width, rows) = (net.hyper.layers, net.hyper.embedding, net.hyper.vocabulary);
+        let part = |name: &str| format!("blk.{layer}.nextn.{name}.weight");
+        let table = part("embed_tokens");
+        let token = if net.has(&table) { net.embed_with(&table)? } else { net.embed()? };
+        let ring = net.b.state(names::KEPT, DType::F32, &[width, net.batch.kept])?;
+        let places = net.before_rows()?;
+        let before = net.b.op(Op::GetRows, &[ring, places])?;
+        let (token, before) = (net.norm(token, &part("enorm"))?, net.norm(before, &part("hnorm"))?);
+        let both = net.b.op(Op::Concat { dim: 0 }, &[token, before])?;
+        let x = net.project(both, &format!("blk.{layer}.nextn.eh_proj"), width)?;
+        let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
+        let mixed = self.attention(net, normed, layer, |net, heads| net.attend(heads, layer))?;
+        let x = net.end_block(x, mixed, layer, "post_attention_norm", |net, x| network(net, x, layer))?;
+        if net.batch.rows == Rows::None {
+            return Ok(());
+        }
+        let own_norm = part("shared_head_norm");
+        let y = net.norm(x, if net.has(&own_norm) { &own_norm } else { "output_norm.weight" })?;
+        // The last row goes on where it drafts a second token.
+        let columns = net.columns(y);
+        let last = net.b.view(
+            y,
+            [width, 1, 1, 1],
+            [4, width * 4, width * 4, width * 4],
+            (columns - 1) * width * 4,
+        )?;
+        let end = net.b.view(
+            ring,
+            [width, 1, 1, 1],
+            [4, width * 4, width * 4, width * 4],
+            (net.batch.kept - 1) * width * 4,
+        )?;
+        net.b.op(Op::Copy, &[last, end])?;
+        let head = net.maybe_weight(&part("shared_head_head"), &[width, rows])?;
+        net.logits(y, head)
+    }
+
     /// Whether a layer is a delta net.
     pub(super) fn is_recurrent(&self, layer: u64) -> bool {
         self.recurrent.get(layer as usize).copied().unwrap_or(false)
@@ -167,7 +214,9 @@ impl Hybrid {
         let Projected { row, z, beta, alpha } = (self.layout.project)(self, net, x, layer)?;
 
         let segments = net.segments()?;
-        let history = net.b.state(&format!("history.{layer}"), DType::F32, &[taps - 1, channels, slots])?;
+        // As many inputs more as tokens can be taken back.
+        let (snapshots, reach) = (net.batch.snapshots, taps - 1 + net.batch.snapshots - 1);
+        let history = net.b.state(&format!("history.{layer}"), DType::F32, &[reach, channels, slots])?;
         let weight = net.weight(&blk("ssm_conv1d.weight"), &[taps, channels])?;
         let conv = Op::SsmConv { dilation: 1 };
         let mixed = net.b.apply(conv, &[Some(row), Some(weight), Some(history), Some(segments)])?[0];
@@ -192,9 +241,9 @@ impl Hybrid {
         let beta = net.unary(UnaryKind::Sigmoid, beta)?;
         let beta = net.b.reshape(beta, [1, value_heads, tokens, 1])?;
 
-        let state =
-            net.b.state(&format!("state.{layer}"), DType::F32, &[width, width, value_heads, slots])?;
-        let op = Op::GatedDeltaNet { snapshots: 1, heads: self.layout.heads };
+        let planes = [width, width, value_heads, slots * snapshots];
+        let state = net.b.state(&format!("state.{layer}"), DType::F32, &planes)?;
+        let op = Op::GatedDeltaNet { snapshots: snapshots as u32, heads: self.layout.heads };
         let sources = [q, k, v, gate, beta, state, segments].map(Some);
         let out = net.b.apply(op, &sources)?[0];
         net.b.label(&blk("delta_net"));

@@ -14,6 +14,8 @@ pub struct Hyper {
     pub streams: u64,
     /// Layers of the trunk; draft layers do not count.
     pub layers: u64,
+    /// Draft layers behind the trunk.
+    pub drafts: u64,
     /// Query heads.
     pub heads: u64,
     /// Key and value heads.
@@ -96,6 +98,7 @@ impl Hyper {
             embedding,
             streams: maybe("hyper_connection.count")?.unwrap_or(1),
             layers: blocks - drafts,
+            drafts,
             heads,
             kv_heads,
             key_length,

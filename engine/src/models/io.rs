@@ -18,6 +18,13 @@ pub mod names {
     pub const LOGITS: &str = "logits";
     /// How tokens are drawn, i32 `[8, rows]`: see [`Draw`](weft_core::kernels::sample::Draw). Only with sampling.
     pub const SAMPLING: &str = "sampling";
+    /// What a drafter reads of the trunk, f32 `[embedding, kept]`, a state: normalised residuals of tokens, a ring of
+    /// `kept − 1` rows, and behind it the drafter's own last.
+    pub const KEPT: &str = "draft.hidden";
+    /// Where each token's residual is kept, i64 `[tokens]`; only for the trunk of a model that drafts.
+    pub const KEPT_ROWS: &str = "kept_rows";
+    /// The kept residual of the token before each, i32 `[tokens]`; only for a drafter.
+    pub const BEFORE_ROWS: &str = "before_rows";
     /// i32 `[2, rows]`: the token drawn for each row, and the bits of its f32 log-probability. Only with sampling.
     pub const SAMPLED: &str = "sampled";
     /// Embeddings of the n-grams that end at each token, f32 `[embedding, tokens]`; only where a model has a table of them.
@@ -73,9 +80,35 @@ pub struct Batch {
     pub hidden: bool,
     /// Whether a token is drawn for each row that gets logits.
     pub sample: bool,
+    /// How many recurrent states are stored, those after the last tokens: as many, less one, can be taken back. At least 1.
+    pub snapshots: u64,
+    /// Rows of [`names::KEPT`]; 0 where nobody drafts.
+    pub kept: u64,
+    /// Whether this is the drafter's graph and not the trunk's.
+    pub draft: bool,
     /// Whether attention that chooses blocks takes all of them: no token may see more than it would choose (see
     /// [`Description::chooses_all`](super::Description::chooses_all)). Without meaning for other models.
     pub whole: bool,
+}
+
+impl Batch {
+    /// One token of one sequence, with its logits.
+    pub const fn token(cells: u64, cache: DType) -> Self {
+        Batch {
+            tokens: 1,
+            segments: 1,
+            rows: Rows::All,
+            cells,
+            slots: 1,
+            cache,
+            hidden: false,
+            sample: false,
+            snapshots: 1,
+            kept: 0,
+            draft: false,
+            whole: false,
+        }
+    }
 }
 
 /// How attention that chooses blocks of its cache is expressed.

@@ -38,7 +38,8 @@ impl Mixture {
         if used == 0 || used > experts || used > MOST_USED {
             return Err(unfit("expert_used_count", "it must lie between 1 and expert_count, 1024 at most"));
         }
-        let layers = usize::try_from(hyper.layers).map_err(|_| unfit("block_count", "too large"))?;
+        let layers =
+            usize::try_from(hyper.layers + hyper.drafts).map_err(|_| unfit("block_count", "too large"))?;
         let inner = match gguf.metadata().find_per_layer(&key("expert_feed_forward_length"), layers)? {
             Some(inner) => inner,
             None => vec![gguf.get_u32(&key("feed_forward_length"))? / used; layers],

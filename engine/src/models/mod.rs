@@ -27,12 +27,22 @@ pub(crate) use io::{HostInputs, Run};
 use crate::gguf::Gguf;
 use network::Network;
 use std::sync::Arc;
-use weft_core::graph::Graph;
+use weft_core::graph::{DType, Graph};
 
 /// Reads the parts of the metadata that only some architectures have, and appends one model's operations.
 pub(crate) trait Architecture: Send + Sync {
     /// Appends the graph of one ubatch.
     fn build(&self, net: &mut Network<'_>) -> Result<(), ModelError>;
+
+    /// Appends the graph of the drafter, a block behind the trunk that guesses the token after the next.
+    fn draft(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
+        Err(net.no_drafter())
+    }
+
+    /// Whether a sequence has states that only hold what was stored: no token can be taken out of the middle of them.
+    fn is_recurrent(&self) -> bool {
+        false
+    }
 
     /// Whether attention that chooses blocks would choose all of a sequence of so many tokens.
     fn chooses_all(&self, tokens: u64) -> bool {
@@ -111,13 +121,37 @@ impl Description {
         &self.hyper
     }
 
-    /// The graph of one ubatch.
+    /// Whether its states are recurrent: see [`Batch::snapshots`] for how tokens are taken back.
+    pub fn is_recurrent(&self) -> bool {
+        self.architecture.is_recurrent()
+    }
+
+    /// Whether it has a block that drafts.
     ///
     /// # Errors
-    /// A tensor is missing or has another shape than the metadata says.
+    /// The file says that it has one, and its tensors are missing or do not fit.
+    pub fn drafts(&self) -> Result<bool, ModelError> {
+        match self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16) }) {
+            Ok(_) => Ok(true),
+            Err(ModelError::NoDrafter { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The graph of one ubatch, of the trunk or of the drafter.
+    ///
+    /// # Errors
+    /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft.
     pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
         let mut net = Network::new(&self.gguf, &self.hyper, batch, self.form)?;
-        self.architecture.build(&mut net)?;
+        if batch.draft && self.hyper.drafts == 0 {
+            return Err(net.no_drafter());
+        }
+        if batch.draft {
+            self.architecture.draft(&mut net)?;
+        } else {
+            self.architecture.build(&mut net)?;
+        }
         net.finish()
     }
 

@@ -34,6 +34,10 @@ impl<'a> Network<'a> {
         let why = match batch.rows {
             _ if tokens == 0 || segments == 0 => Some("it needs at least one token and one segment"),
             _ if cells == 0 || slots == 0 => Some("it needs at least one cell and one slot"),
+            _ if !(1..=64).contains(&batch.snapshots) => Some("between 1 and 64 states are stored"),
+            _ if batch.kept == 1 || batch.draft && batch.kept == 0 => {
+                Some("a drafter needs at least two rows kept")
+            }
             _ if tokens > 1 << 24 || cells > 1 << 32 || slots > 1 << 16 => Some("a size is out of range"),
             Rows::Some(rows) if rows == 0 || rows > tokens => Some("between 1 and all rows can get logits"),
             _ => None,
@@ -47,6 +51,11 @@ impl<'a> Network<'a> {
 
     pub(super) fn finish(self) -> Result<Graph, ModelError> {
         Ok(self.b.finish()?)
+    }
+
+    /// That the model does not draft.
+    pub fn no_drafter(&self) -> ModelError {
+        ModelError::NoDrafter { file: self.gguf.file().to_owned() }
     }
 
     /// A weight that must exist with this shape.
@@ -128,10 +137,20 @@ impl<'a> Network<'a> {
         self.input(names::CACHE_ROWS, DType::I64, &[self.batch.tokens])
     }
 
+    /// The kept residual of the token before each of the ubatch.
+    pub fn before_rows(&mut self) -> Result<TensorId, ModelError> {
+        self.input(names::BEFORE_ROWS, DType::I32, &[self.batch.tokens])
+    }
+
     /// Rows of the embedding for the ubatch's tokens.
     pub fn embed(&mut self) -> Result<TensorId, ModelError> {
+        self.embed_with("token_embd.weight")
+    }
+
+    /// Rows of a table for the ubatch's tokens.
+    pub fn embed_with(&mut self, table: &str) -> Result<TensorId, ModelError> {
         let (width, rows) = (self.hyper.embedding, self.hyper.vocabulary);
-        let table = self.weight("token_embd.weight", &[width, rows])?;
+        let table = self.weight(table, &[width, rows])?;
         let tokens = self.input(names::TOKENS, DType::I32, &[self.batch.tokens])?;
         let embedded = self.b.op(Op::GetRows, &[table, tokens])?;
         self.b.label("embed");
@@ -210,7 +229,9 @@ impl<'a> Network<'a> {
         norm: &str,
         network: impl FnOnce(&mut Self, TensorId) -> Result<TensorId, ModelError>,
     ) -> Result<TensorId, ModelError> {
-        let last = layer + 1 == self.hyper.layers && !self.batch.hidden;
+        // The trunk of a model that drafts keeps the residuals of all tokens.
+        let trunk_ends = layer + 1 == self.hyper.layers && self.batch.kept == 0;
+        let last = (trunk_ends || self.batch.draft) && !self.batch.hidden;
         if last && self.batch.rows == Rows::None {
             return Ok(x);
         }
@@ -227,20 +248,30 @@ impl<'a> Network<'a> {
 
     /// Final norm, output head, and the draw of tokens if asked for.
     pub fn head(&mut self, x: TensorId) -> Result<(), ModelError> {
-        if self.batch.rows == Rows::None {
+        let Batch { rows, hidden, kept, .. } = self.batch;
+        if rows == Rows::None && kept == 0 {
             return Ok(());
         }
-        let x = if self.batch.hidden { self.wanted(x)? } else { x };
-        let normed = self.norm(x, "output_norm.weight")?;
-        self.logits(normed)
+        let x = if hidden && kept == 0 { self.wanted(x)? } else { x };
+        let mut normed = self.norm(x, "output_norm.weight")?;
+        if kept > 0 {
+            let places = self.input(names::KEPT_ROWS, DType::I64, &[self.batch.tokens])?;
+            let ring = self.b.state(names::KEPT, DType::F32, &[self.hyper.embedding, kept])?;
+            self.b.op(Op::SetRows, &[ring, normed, places])?;
+            normed = self.wanted(normed)?;
+        }
+        if rows == Rows::None { Ok(()) } else { self.logits(normed, None) }
     }
 
-    /// Output head on the rows whose logits are wanted, and the draw of tokens if asked for.
-    pub fn logits(&mut self, normed: TensorId) -> Result<(), ModelError> {
+    /// Logits of normalised residuals, by a head of their own or the model's, and the draw of tokens if asked for.
+    pub fn logits(&mut self, normed: TensorId, own: Option<TensorId>) -> Result<(), ModelError> {
         let (width, rows) = (self.hyper.embedding, self.hyper.vocabulary);
-        let weight = match self.maybe_weight("output.weight", &[width, rows])? {
+        let weight = match own {
             Some(own) => own,
-            None => self.weight("token_embd.weight", &[width, rows])?,
+            None => match self.maybe_weight("output.weight", &[width, rows])? {
+                Some(output) => output,
+                None => self.weight("token_embd.weight", &[width, rows])?,
+            },
         };
         let mut logits = self.b.mul_mat(weight, normed)?;
         self.b.label("output");

@@ -186,7 +186,9 @@ impl Ngrams {
 
         let normed = streams.norm(net, gated, &blk("ple_norm_conv.weight"))?;
         let normed = streams.joined(net, normed)?;
-        let (segments, reach) = (net.segments()?, (self.taps - 1) * self.size);
+        let segments = net.segments()?;
+        // As many inputs more as tokens can be taken back.
+        let reach = (self.taps - 1) * self.size + net.batch.snapshots - 1;
         let name = format!("ngram_history.{}", self.layer);
         let history = net.b.state(&name, DType::F32, &[reach, values, slots])?;
         let weight = net.weight(&blk("ple_conv1d.weight"), &[self.taps, values])?;

@@ -38,4 +38,12 @@ impl Architecture for Qwen35 {
     fn build(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
         self.0.build(net, |net, x, layer| net.feed_forward(x, layer))
     }
+
+    fn draft(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
+        self.0.draft(net, |net, x, layer| net.feed_forward(x, layer))
+    }
+
+    fn is_recurrent(&self) -> bool {
+        true
+    }
 }

@@ -20,4 +20,12 @@ impl Architecture for Qwen35Moe {
     fn build(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
         self.hybrid.build(net, |net, x, layer| self.mixture.build(net, x, layer))
     }
+
+    fn draft(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
+        self.hybrid.draft(net, |net, x, layer| self.mixture.build(net, x, layer))
+    }
+
+    fn is_recurrent(&self) -> bool {
+        true
+    }
 }

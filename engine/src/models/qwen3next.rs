@@ -29,6 +29,14 @@ impl Architecture for Qwen3Next {
     fn build(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
         self.hybrid.build(net, |net, x, layer| self.mixture.build(net, x, layer))
     }
+
+    fn draft(&self, net: &mut Network<'_>) -> Result<(), ModelError> {
+        self.hybrid.draft(net, |net, x, layer| self.mixture.build(net, x, layer))
+    }
+
+    fn is_recurrent(&self) -> bool {
+        true
+    }
 }
 
 fn project(hybrid: &Hybrid, net: &mut Network<'_>, x: TensorId, layer: u64) -> Result<Projected, ModelError> {

@@ -77,7 +77,11 @@ impl Architecture for Qwen4Exp {
         }
         let x = if net.batch.hidden { net.wanted(x)? } else { x };
         let row = streams.leave(net, x)?;
-        net.logits(row)
+        net.logits(row, None)
+    }
+
+    fn is_recurrent(&self) -> bool {
+        true
     }
 
     fn chooses_all(&self, tokens: u64) -> bool {

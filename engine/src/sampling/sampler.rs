@@ -92,6 +92,11 @@ impl Sampler {
         Some(Draw { temperature, top_k, seed: self.seed, counter, limit: valid_ids.unwrap_or(0) })
     }
 
+    /// Gives back the last of [`draw`](Self::draw)'s draws, which nothing was made of.
+    pub fn give_back(&mut self, draws: usize) {
+        self.drawn = self.drawn.wrapping_sub(draws as u32);
+    }
+
     /// The tokens that [`sample`](Self::sample) would draw from, with their probabilities; a single one if the temperature
     /// is 0 or below. Nothing is drawn.
     ///

@@ -5,6 +5,7 @@ use super::{Chosen, SampleOn, Session};
 use crate::Error;
 use crate::sampling::Sampler;
 use crate::tokenizer::Detokenizer;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// When to stop.
@@ -71,20 +72,27 @@ impl Session {
         let mut detokenizer = Detokenizer::new(tokenizer, options.show_special);
         let mut finder = StopFinder::new(&options.stops);
         let mut done = Generated { ids: Vec::new(), text: String::new(), finish: Finish::Length };
-        let mut next = None;
+        // Chosen tokens, all but the last of them processed.
+        let mut chosen = VecDeque::new();
         loop {
             if options.max_tokens > 0 && done.ids.len() as u64 >= options.max_tokens {
+                self.rewind((chosen.len() as u64).saturating_sub(1))?;
                 break;
             }
-            let id = match next.take() {
+            let id = match chosen.pop_front() {
                 Some(Chosen { id, .. }) => id,
                 None => sampler.sample(self.fetch_logits()?)?,
             };
+            // What is processed of it and behind it, should this token be the last.
+            let surplus = chosen.len() as u64;
             if tokenizer.is_end(id) && !options.ignore_end {
                 done.finish = Finish::End;
+                self.rewind(surplus)?;
                 break;
             }
-            sampler.accept(id);
+            if surplus == 0 {
+                sampler.accept(id);
+            }
             done.ids.push(id);
             let found = finder.push(detokenizer.push(id)?);
             let (text, stop) = match found {
@@ -95,18 +103,26 @@ impl Session {
             let broken = !text.is_empty() && on_text(&text).is_break();
             if let Some(index) = stop {
                 done.finish = Finish::Stop(index);
+                self.rewind(surplus)?;
                 return Ok(done);
             }
             if broken {
                 done.finish = Finish::Callback;
+                self.rewind(surplus)?;
                 return Ok(done);
+            }
+            if surplus > 0 {
+                continue;
             }
             if self.tokens().len() as u64 >= self.context() {
                 done.finish = Finish::Context;
                 break;
             }
-            next = self.sampled_step(id, sampler)?;
-            if next.is_none() {
+            if self.options().speculation.is_some() {
+                chosen.extend(self.speculate(id, sampler)?);
+            } else if let Some(next) = self.sampled_step(id, sampler)? {
+                chosen.push_back(next);
+            } else {
                 self.decode(id)?;
             }
         }

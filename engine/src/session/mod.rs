@@ -1,18 +1,23 @@
 //! One sequence on a model: prefill, decode, generate.
 
+mod drafter;
 mod generate;
 mod inputs;
+mod speculate;
 mod step;
 mod stop;
 mod timings;
 
+pub use drafter::DraftBy;
 pub use generate::{Finish, GenerateOptions, Generated};
+pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
-use crate::models::{Batch, Rows, Run, names};
+use crate::models::{Batch, Description, ModelError, Rows, Run, names};
 use crate::{Error, Model};
-use inputs::Inputs;
+use drafter::Drafter;
+use inputs::{Feed, Inputs};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +46,8 @@ pub struct SessionOptions {
     pub disabled_rules: Vec<String>,
     /// Where tokens are sampled.
     pub sample_on: SampleOn,
+    /// Whether and how [`Session::generate`] guesses ahead. The text does not depend on it.
+    pub speculation: Option<Speculation>,
 }
 
 impl Default for SessionOptions {
@@ -52,6 +59,7 @@ impl Default for SessionOptions {
             exact: false,
             disabled_rules: Vec::new(),
             sample_on: SampleOn::Auto,
+            speculation: None,
         }
     }
 }
@@ -83,6 +91,13 @@ pub struct Evaluation {
     pub hidden: Vec<Vec<f32>>,
 }
 
+/// Logits on a device: of this run, which has so many rows, this row.
+struct Unread {
+    tickets: Tickets,
+    rows: u64,
+    row: u64,
+}
+
 /// One sequence on a model. `Send`, not `Sync`: one thread uses it at a time.
 pub struct Session {
     model: Arc<Model>,
@@ -95,7 +110,13 @@ pub struct Session {
     tokens: Vec<u32>,
     logits: Vec<f32>,
     /// The last run, if its logits are still on the device.
-    unread: Option<Tickets>,
+    unread: Option<Unread>,
+    /// Logits of all rows of the last run, where several were read.
+    rows: Vec<f32>,
+    /// The snapshot to start from, and how many more tokens can be taken back.
+    plane: u64,
+    planes: u64,
+    drafter: Option<Drafter>,
     cancel: CancelHandle,
     timings: Timings,
 }
@@ -130,16 +151,23 @@ impl Session {
             tokens: Vec::new(),
             logits: vec![0.0; hyper.vocabulary as usize],
             unread: None,
+            rows: Vec::new(),
+            plane: 0,
+            planes: 0,
+            drafter: None,
             cancel: CancelHandle::default(),
             timings: Timings::default(),
         };
+        if let Some(speculation) = session.options.speculation {
+            session.drafter = Some(Drafter::new(&session, &speculation)?);
+        }
         session.reserve()?;
         Ok(session)
     }
 
     /// Fails now, and not in the middle of a prompt, if the states are too large.
     fn reserve(&mut self) -> Result<(), Error> {
-        let states = states(&self.model, self.context, self.options.cache)?;
+        let states = states(self.model.description(), &self.batch(1, Rows::All))?;
         let asked = states.iter().copied().fold(0, u64::saturating_add);
         let largest = states.into_iter().max().unwrap_or(0);
         let Some(device) = self.model.backends().first() else { return Ok(()) };
@@ -197,6 +225,10 @@ impl Session {
     /// Forgets all tokens. Buffers and plans are kept.
     pub fn reset(&mut self) {
         self.tokens.clear();
+        (self.plane, self.planes) = (0, 0);
+        if let Some(Drafter::Mtp(drafter)) = &mut self.drafter {
+            drafter.cut(0);
+        }
     }
 
     /// Processes a prompt in ubatches and leaves the logits after its last token in [`Session::logits`].
@@ -271,6 +303,7 @@ impl Session {
             }
             self.tokens.extend_from_slice(piece);
         }
+        self.unread = None;
         if let Some(last) = all.logits.len().checked_sub(vocabulary) {
             self.logits.copy_from_slice(&all.logits[last..]);
         }
@@ -290,9 +323,14 @@ impl Session {
     }
 
     fn batch(&self, tokens: u64, rows: Rows) -> Batch {
-        let (cells, cache) = (self.context, self.options.cache);
         let whole = self.model.description().chooses_all(self.tokens.len() as u64 + tokens);
-        Batch { tokens, segments: 1, rows, cells, slots: 1, cache, hidden: false, sample: false, whole }
+        let batch = Batch { tokens, rows, whole, ..Batch::token(self.context, self.options.cache) };
+        self.options.speculation.map_or(batch, |speculation| speculation.batch(batch, self.options.ubatch))
+    }
+
+    /// Rows of residuals that are kept for a draft block, its own last one with them; 0 without one.
+    fn kept(&self) -> u64 {
+        self.batch(1, Rows::All).kept
     }
 
     fn check(&self, ids: &[u32]) -> Result<(), Error> {
@@ -312,7 +350,8 @@ impl Session {
         let batch = self.batch(ids.len() as u64, rows);
         let tickets = self.submit(batch, ids)?;
         if rows != Rows::None {
-            self.unread = Some(tickets);
+            let got = if rows == Rows::All { batch.tokens } else { 1 };
+            self.keep_unread(tickets, got, got - 1);
             self.fetch_logits()?;
         }
         self.tokens.extend_from_slice(ids);
@@ -328,27 +367,53 @@ impl Session {
 
     /// What a failure leaves: the states may be half written, or gone with their device.
     fn broken(&mut self, error: RunError) -> Error {
-        self.tokens.clear();
+        self.reset();
         self.unread = None;
         self.cancel.0.store(false, Ordering::Relaxed);
         Error::from(error)
     }
 
     fn submit(&mut self, batch: Batch, ids: &[u32]) -> Result<Tickets, Error> {
+        if let Some(Drafter::Mtp(mut mtp)) =
+            self.drafter.take_if(|drafter| matches!(drafter, Drafter::Mtp(_)))
+        {
+            let sampling = std::mem::take(&mut self.inputs.sampling);
+            let made = mtp.make_room(self, ids.len() as u64);
+            self.inputs.sampling = sampling;
+            // A failure has emptied the session behind its back.
+            made.is_err().then(|| mtp.cut(self.tokens.len() as u64));
+            self.drafter = Some(Drafter::Mtp(mtp));
+            made?;
+        }
+        let cell = self.tokens.len() as u64;
+        let ring = self.kept().saturating_sub(1);
+        let kept = (cell % ring.max(1), ring);
+        let feed = Feed { ids, cell, ahead: 0, plane: self.plane, rows: batch.rows, kept };
+        let tickets = self.launch(batch, &feed, None)?;
+        self.plane = 0;
+        self.planes = batch.snapshots.min(batch.tokens) - 1;
+        Ok(tickets)
+    }
+
+    /// Runs a graph. `before` names the residual that a drafter's only token follows, if it is not the trunk's.
+    fn launch(&mut self, batch: Batch, feed: &Feed<'_>, before: Option<u64>) -> Result<Tickets, Error> {
         if self.cancel.0.swap(false, Ordering::Relaxed) {
             return Err(Error::Cancelled { position: self.tokens.len() as u64 });
         }
         self.runner(batch)?;
-        let position = self.tokens.len() as u64;
-        self.inputs.fill(ids, position, batch.rows);
-        let description = self.model.description();
-        let run = Run { past: &self.tokens, ids, cells: batch.cells, form: description.sparse_form() };
-        description.write_inputs(&run, &mut self.inputs.host)?;
+        self.inputs.fill(feed);
+        before.into_iter().for_each(|row| self.inputs.follow(row));
+        if !batch.draft {
+            let description = self.model.description();
+            let (ids, cells, form) = (feed.ids, batch.cells, description.sparse_form());
+            let run = Run { past: &self.tokens, ids, cells, form };
+            description.write_inputs(&run, &mut self.inputs.host)?;
+        }
         self.unread = None;
         let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
         let graph = Arc::clone(&runner.plan().graph);
         let given = self.inputs.given(&graph);
-        tracing::trace!(tokens = ids.len(), position, "ubatch");
+        tracing::trace!(tokens = feed.ids.len(), cell = feed.cell, draft = batch.draft, "ubatch");
         let outcome = runner.run(&given, Some(&self.cancel.0));
         outcome.map_err(|error| self.broken(error))
     }
@@ -382,7 +447,9 @@ impl Session {
             })
         })?;
         tell_plan(runner.plan(), &batch);
-        if self.runners.len() == KEPT_PLANS {
+        // Rounds of speculation add one to check guesses, and one to draft for each number of tokens caught up with.
+        let rounds = self.options.speculation.map_or(0, |speculation| speculation.most as usize + 3);
+        if self.runners.len() == KEPT_PLANS + rounds {
             self.runners.remove(0);
         }
         self.runners.push((batch, runner));
@@ -426,22 +493,33 @@ fn tell_plan(plan: &Plan, batch: &Batch) {
 /// # Errors
 /// The model's tensors do not fit its metadata.
 pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
-    Ok(states(model, context, cache)?.into_iter().fold(0, u64::saturating_add))
+    let states = states(model.description(), &Batch::token(context, cache))?;
+    Ok(states.into_iter().fold(0, u64::saturating_add))
 }
 
-/// Bytes of each cache and recurrent state.
-fn states(model: &Model, context: u64, cache: DType) -> Result<Vec<u64>, Error> {
-    let batch = Batch {
-        tokens: 1,
-        segments: 1,
-        rows: Rows::All,
-        cells: context,
-        slots: 1,
-        cache,
-        hidden: false,
-        sample: false,
-        whole: false,
-    };
-    let graph = model.description().graph(&batch)?;
-    Ok(graph.storages.iter().filter(|s| s.owner == Owner::State).map(|s| s.bytes).collect())
+/// Bytes that speculation adds to the states of a sequence: snapshots, and what a draft block keeps.
+///
+/// # Errors
+/// The model has no draft block, or its tensors do not fit its metadata.
+pub fn speculation_bytes(
+    model: &Description,
+    context: u64,
+    cache: DType,
+    speculation: &Speculation,
+) -> Result<u64, ModelError> {
+    let sum = |batch: &Batch| Ok(states(model, batch)?.into_iter().fold(0, u64::saturating_add));
+    let plain = Batch::token(context, cache);
+    let with: Result<u64, ModelError> = sum(&speculation.batch(plain, SessionOptions::default().ubatch));
+    Ok(with?.saturating_sub(sum(&plain)?))
+}
+
+/// Bytes of each cache and recurrent state, those of a draft block among them if one reads what is kept.
+fn states(model: &Description, batch: &Batch) -> Result<Vec<u64>, ModelError> {
+    let mut graphs = vec![model.graph(batch)?];
+    if batch.kept > 0 {
+        graphs.push(model.graph(&Batch { draft: true, ..*batch })?);
+    }
+    let all = graphs.iter().flat_map(|graph| &graph.storages).filter(|s| s.owner == Owner::State);
+    let by_name: HashMap<_, _> = all.map(|s| (&s.name, s.bytes)).collect();
+    Ok(by_name.into_values().collect())
 }

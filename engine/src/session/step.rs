@@ -1,10 +1,11 @@
 //! One token in, the next one out: sampled where the logits are, or on the host.
 
-use super::Session;
+use super::{Session, Unread, inputs};
 use crate::Error;
 use crate::models::{Batch, Rows, names};
 use crate::sampling::{Sampler, SamplingError};
 use std::time::Instant;
+use weft_core::run::Tickets;
 
 /// Where tokens are sampled. A device samples only what [`SamplingParams::is_plain`](crate::sampling::SamplingParams::is_plain)
 /// says it can; all else is for the host.
@@ -60,13 +61,13 @@ impl Session {
         self.check(&[id])?;
         let Some(draw) = sampler.draw() else { return Ok(None) };
         let started = Instant::now();
-        self.inputs.sampling = draw.words();
+        self.inputs.sampling = inputs::words(&[draw]);
         let batch = Batch { sample: true, ..self.batch(1, Rows::All) };
         let tickets = self.submit(batch, &[id])?;
         let mut words = [0i32; 2];
         self.output(&tickets, names::SAMPLED, bytemuck::cast_slice_mut(&mut words))?;
         self.tokens.push(id);
-        self.unread = Some(tickets);
+        self.keep_unread(tickets, 1, 0);
         self.timings.decoded_tokens += 1;
         self.timings.decode += started.elapsed();
         let [id, bits] = words;
@@ -79,16 +80,41 @@ impl Session {
     /// # Errors
     /// The device was lost. The session is empty then.
     pub fn fetch_logits(&mut self) -> Result<&[f32], Error> {
-        if let Some(tickets) = self.unread.take() {
-            let mut logits = std::mem::take(&mut self.logits);
-            let outcome = self.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut logits));
-            self.logits = logits;
-            outcome?;
+        if let Some(row) = self.unread.as_ref().map(|unread| unread.row as usize) {
+            self.fetch_rows()?;
+            self.choose_row(row);
         }
         Ok(&self.logits)
     }
 
-    fn samples_on_device(&self) -> bool {
+    /// Leaves logits on the device: of `rows` rows, `row` is the sequence's last.
+    pub(super) fn keep_unread(&mut self, tickets: Tickets, rows: u64, row: u64) {
+        self.unread = Some(Unread { tickets, rows, row });
+    }
+
+    /// Reads the logits of all rows of the last run.
+    pub(super) fn fetch_rows(&mut self) -> Result<(), Error> {
+        let Some(Unread { tickets, rows, .. }) = self.unread.take() else { return Ok(()) };
+        let mut all = std::mem::take(&mut self.rows);
+        all.resize(rows as usize * self.logits.len(), 0.0);
+        let outcome = self.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut all));
+        self.rows = all;
+        outcome
+    }
+
+    /// One of the rows that were read.
+    pub(super) fn row(&self, row: usize) -> &[f32] {
+        let width = self.logits.len();
+        &self.rows[row * width..(row + 1) * width]
+    }
+
+    /// Makes a row that was read the sequence's last.
+    pub(super) fn choose_row(&mut self, row: usize) {
+        let width = self.logits.len();
+        self.logits.copy_from_slice(&self.rows[row * width..(row + 1) * width]);
+    }
+
+    pub(super) fn samples_on_device(&self) -> bool {
         let first = self.model.backends().first();
         match self.options.sample_on {
             SampleOn::Host => false,

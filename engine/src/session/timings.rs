@@ -13,6 +13,10 @@ pub struct Timings {
     pub decoded_tokens: u64,
     /// Time of decoding, planning included.
     pub decode: Duration,
+    /// Tokens that a drafter guessed.
+    pub drafted_tokens: u64,
+    /// Guesses that came true; they count as decoded too.
+    pub kept_tokens: u64,
     /// Time of planning and compiling.
     pub planning: Duration,
 }

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 
 /// `NVRTC_ERROR_INTERNAL_ERROR`, where there is no nvrtc.
 const INTERNAL_ERROR: Status = 11;
+/// The first version, major and minor, that was seen to compile every kernel rightly.
+const KNOWN_GOOD: (c_int, c_int) = (13, 5);
 /// `NVRTC_ERROR_INVALID_INPUT`.
 const INVALID_INPUT: Status = 3;
 
@@ -27,9 +29,33 @@ fn nvrtc() -> Option<&'static Nvrtc> {
             let builtins = named.as_deref().and_then(builtins_beside);
             let usual = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
             let names = named.map_or_else(|| usual.map(str::to_owned).to_vec(), |name| vec![name]);
-            Some(Nvrtc { library: open(&names).ok()?, _builtins: builtins })
+            let nvrtc = Nvrtc { library: open(&names).ok()?, _builtins: builtins };
+            if let Some(version) = nvrtc.version().filter(|version| *version < KNOWN_GOOD) {
+                let ((major, minor), (good, since)) = (version, KNOWN_GOOD);
+                eprintln!(
+                    "hip-nvidia-shim: nvrtc {major}.{minor} is older than {good}.{since}: 12.9 and 13.0 miscompile attention on matrix units; \
+                     name a newer one by HIPSHIM_NVRTC"
+                );
+            }
+            Some(nvrtc)
         })
         .as_ref()
+}
+
+impl Nvrtc {
+    /// Its version, major and minor.
+    fn version(&self) -> Option<(c_int, c_int)> {
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: the type is that of nvrtc's interface, and both places live through the call.
+        let status = unsafe {
+            let version = self
+                .library
+                .get::<unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status>(b"nvrtcVersion")
+                .ok()?;
+            version(&raw mut major, &raw mut minor)
+        };
+        (status == SUCCESS).then_some((major, minor))
+    }
 }
 
 /// nvrtc opens its builtins by their name alone, which the loader need not find.

@@ -44,17 +44,7 @@ pub fn described_with(arch: &str, size: &str, weights: &str) -> Description {
 /// A ubatch of one sequence.
 pub fn ubatch(tokens: u64) -> Batch {
     let rows = if tokens == 1 { Rows::All } else { Rows::Some(1) };
-    Batch {
-        tokens,
-        segments: 1,
-        rows,
-        cells: 1024,
-        slots: 1,
-        cache: DType::F16,
-        hidden: false,
-        sample: false,
-        whole: false,
-    }
+    Batch { tokens, rows, ..Batch::token(1024, DType::F16) }
 }
 
 /// The graph of a ubatch.
@@ -71,17 +61,7 @@ pub fn tiny(arch: &str) -> Fixture {
     let (new, old, position) = (4, 3, 6);
     let (tokens, cells) = (new + old, 16);
     let rows = Rows::All;
-    let batch = Batch {
-        tokens,
-        segments: 2,
-        rows,
-        cells,
-        slots: 2,
-        cache: DType::F32,
-        hidden: false,
-        sample: false,
-        whole: false,
-    };
+    let batch = Batch { tokens, segments: 2, rows, slots: 2, ..Batch::token(cells, DType::F32) };
     let graph = model.graph(&batch).expect("a graph");
     let mut data = Data::new();
     for storage in graph.storages.iter().filter(|s| s.owner == Owner::Weight) {

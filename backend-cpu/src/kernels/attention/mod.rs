@@ -4,8 +4,8 @@
 //! sees are cut into spans of fixed size; each span gives sums of its own, which are merged in the order of the spans. So
 //! no result depends on the number of workers, who may share out the spans of one unit.
 //!
-//! Single tokens take their scores row by row ([`few`]), blocks by matrix products ([`tile`]): the same token may be
-//! rounded differently alone and among others, never differently among the same number of others. Heads whose size is no
+//! Up to [`FEW`] tokens take their scores row by row ([`few`]), longer runs in blocks by matrix products ([`tile`]): the same
+//! token may be rounded differently in a long run and alone, never differently in a short one and alone. Heads whose size is no
 //! multiple of 16, and rows whose result holds something that is no finite number, are attended to one by one ([`single`]):
 //! there the cells of weight 0 are not read, so that what they hold cannot matter.
 
@@ -30,6 +30,9 @@ use weft_core::contract::Port;
 use weft_core::graph::DType;
 use weft_core::kernels::KernelError;
 use weft_core::segment::Segment;
+
+/// Tokens of a run that are computed as if each were alone: as many as a round of speculation checks.
+const FEW: usize = 17;
 
 pub(super) const TUNED: &[Tuned] =
     &[Tuned { stem: "flash_attention", variant: "rows", exact: true, port, symbols: &[], build }];
@@ -133,7 +136,7 @@ impl Attention {
     }
 
     fn is_tiled(&self, run: &Run) -> bool {
-        run.count > 1 && run.count * self.group >= TILE
+        run.count > FEW && run.count * self.group >= TILE
     }
 
     fn spans(&self) -> usize {
