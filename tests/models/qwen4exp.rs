@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use weft::Model;
 use weft::gguf::{Gguf, Value};
 use weft::models::{Batch, Description, ModelError, SparseForm};
-use weft::session::{Session, SessionOptions};
+use weft::session::{DraftBy, Session, SessionOptions, Speculation};
 use weft_core::backend::Backend;
 use weft_core::driver::Options;
 use weft_core::graph::OpKind;
@@ -164,6 +164,29 @@ fn a_session_that_starts_over_forgets_its_ngrams() {
         assert!(off <= bound(&model), "{}: {off}", of(&model));
         let off = largest(session.prefill_to(&ids[..90]).unwrap(), row(89));
         assert!(off <= bound(&model), "{}: {off}", of(&model));
+    }
+}
+
+/// Two tokens are taken back, at every place in a block: what they left in index keys, n-grams and their convolution is gone.
+#[test]
+fn tokens_that_are_taken_back_leave_nothing_behind() {
+    let references = references();
+    let (ids, want) = (references.ids("ids"), references.floats("logits"));
+    let by = Speculation { by: DraftBy::Ngram, most: 3, least_probability: 0.0 };
+    let options = SessionOptions { context: 256, speculation: Some(by), ..SessionOptions::exact() };
+    for model in models(&path("models/qwen4exp-f32.gguf.zst")) {
+        // Behind the edge from which blocks are chosen, and over it.
+        for start in [SPARSE - 2, 60, 61, 62, 63] {
+            let mut session = Session::new(&model, options.clone()).unwrap();
+            session.prefill(&ids[..start]).unwrap();
+            session.prefill(&[ids[start], 17, 400]).unwrap();
+            session.rewind(2).unwrap();
+            let off = largest(
+                session.prefill(&ids[start + 1..start + 9]).unwrap(),
+                &want[(start + 8) * VOCABULARY..(start + 9) * VOCABULARY],
+            );
+            assert!(off <= bound(&model), "{} from {start}: {off}", of(&model));
+        }
     }
 }
 
