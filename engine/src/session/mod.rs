@@ -3,6 +3,7 @@
 mod drafter;
 mod generate;
 mod inputs;
+mod memory;
 mod speculate;
 mod step;
 mod stop;
@@ -10,21 +11,23 @@ mod timings;
 
 pub use drafter::DraftBy;
 pub use generate::{Finish, GenerateOptions, Generated};
+pub use memory::{speculation_bytes, state_bytes};
 pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
-use crate::models::{Batch, Description, ModelError, Rows, Run, names};
+use crate::models::{Batch, Rows, Run, names};
 use crate::{Error, Model};
 use drafter::Drafter;
 use inputs::{Feed, Inputs};
+use memory::{fitting, states};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use weft_core::backend::Buffer;
 use weft_core::driver::Options as PlanOptions;
-use weft_core::graph::{DType, Owner};
+use weft_core::graph::DType;
 use weft_core::plan::Plan;
 use weft_core::run::{RunError, Runner, Tickets};
 
@@ -458,19 +461,6 @@ impl Session {
     }
 }
 
-/// The context that the model was made for, halved until its state fits into half of the free memory.
-fn fitting(model: &Model, cache: DType) -> Result<u64, Error> {
-    const LEAST: u64 = 4096;
-    let mut context = model.description().hyper().context.max(1);
-    let Some(memory) = model.backends().first().and_then(|b| b.capabilities().memory) else {
-        return Ok(context);
-    };
-    while context > LEAST && state_bytes(model, context, cache)? > memory / 2 {
-        context /= 2;
-    }
-    Ok(context)
-}
-
 /// Tells listeners of a new plan; at the finest level also of each of its dispatches. A listener sees the finished plan and
 /// cannot change it.
 fn tell_plan(plan: &Plan, batch: &Batch) {
@@ -486,40 +476,4 @@ fn tell_plan(plan: &Plan, batch: &Batch) {
         let (kernel, variant, rule) = (dispatch.kernel, dispatch.variant, dispatch.rule);
         tracing::trace!(index, kernel, variant, rule, phase = dispatch.phase, "dispatch");
     }
-}
-
-/// Bytes of caches and recurrent states of one sequence with this context.
-///
-/// # Errors
-/// The model's tensors do not fit its metadata.
-pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
-    let states = states(model.description(), &Batch::token(context, cache))?;
-    Ok(states.into_iter().fold(0, u64::saturating_add))
-}
-
-/// Bytes that speculation adds to the states of a sequence: snapshots, and what a draft block keeps.
-///
-/// # Errors
-/// The model has no draft block, or its tensors do not fit its metadata.
-pub fn speculation_bytes(
-    model: &Description,
-    context: u64,
-    cache: DType,
-    speculation: &Speculation,
-) -> Result<u64, ModelError> {
-    let sum = |batch: &Batch| Ok(states(model, batch)?.into_iter().fold(0, u64::saturating_add));
-    let plain = Batch::token(context, cache);
-    let with: Result<u64, ModelError> = sum(&speculation.batch(plain, SessionOptions::default().ubatch));
-    Ok(with?.saturating_sub(sum(&plain)?))
-}
-
-/// Bytes of each cache and recurrent state, those of a draft block among them if one reads what is kept.
-fn states(model: &Description, batch: &Batch) -> Result<Vec<u64>, ModelError> {
-    let mut graphs = vec![model.graph(batch)?];
-    if batch.kept > 0 {
-        graphs.push(model.graph(&Batch { draft: true, ..*batch })?);
-    }
-    let all = graphs.iter().flat_map(|graph| &graph.storages).filter(|s| s.owner == Owner::State);
-    let by_name: HashMap<_, _> = all.map(|s| (&s.name, s.bytes)).collect();
-    Ok(by_name.into_values().collect())
 }
