@@ -32,9 +32,9 @@ PK_KERNEL(gated_delta_net_any, 256, gated_delta_net_args) {
 }
 
 // One decay a head, aligned rows.
-// VGPRs: at most 64
+// VGPRs: at most 80
 PK_KERNEL(gated_delta_net_heads_32, 128, gated_delta_net_args) { step_tensors<32>(p, SEGMENTS_PORT); }
 // VGPRs: at most 80
 PK_KERNEL(gated_delta_net_heads_64, 128, gated_delta_net_args) { step_tensors<64>(p, SEGMENTS_PORT); }
-// VGPRs: at most 144
+// VGPRs: at most 120
 PK_KERNEL(gated_delta_net_heads_128, 128, gated_delta_net_args) { step_tensors<128>(p, SEGMENTS_PORT); }

@@ -46,9 +46,9 @@ PK_KERNEL(gdn_core_any, 256, gdn_core_args) {
 }
 
 // Aligned rows.
-// VGPRs: at most 64
+// VGPRs: at most 80
 PK_KERNEL(gdn_core_heads_32, 128, gdn_core_args) { step_tensors<32>(p, SEGMENTS_PORT); }
 // VGPRs: at most 80
 PK_KERNEL(gdn_core_heads_64, 128, gdn_core_args) { step_tensors<64>(p, SEGMENTS_PORT); }
-// VGPRs: at most 144
+// VGPRs: at most 120
 PK_KERNEL(gdn_core_heads_128, 128, gdn_core_args) { step_tensors<128>(p, SEGMENTS_PORT); }

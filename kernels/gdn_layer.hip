@@ -2,6 +2,7 @@
 #include "include/gdn_layer_any.h"
 #include "include/gdn_layer_convolve.h"
 #include "include/gdn_layer_finish.h"
+#include "include/gdn_layer_group.h"
 #include "include/gdn_layer_step.h"
 #include "include/gdn_prepare.h"
 #include "include/gdn_scan.h"
@@ -11,7 +12,7 @@
 PK_KERNEL(gdn_layer_step_32, 128, gdn_layer_args) { step_layer<32, false, float>(p); }
 // VGPRs: at most 80
 PK_KERNEL(gdn_layer_step_64, 128, gdn_layer_args) { step_layer<64, false, float>(p); }
-// VGPRs: at most 144
+// VGPRs: at most 120
 PK_KERNEL(gdn_layer_step_128, 128, gdn_layer_args) { step_layer<128, false, float>(p); }
 
 // The norm and the history, at the end of both.
@@ -21,6 +22,14 @@ PK_KERNEL(gdn_layer_finish_32, 128, gdn_layer_args) { finish_layer<32>(p); }
 PK_KERNEL(gdn_layer_finish_64, 128, gdn_layer_args) { finish_layer<64>(p); }
 // VGPRs: at most 48
 PK_KERNEL(gdn_layer_finish_128, 128, gdn_layer_args) { finish_layer<128>(p); }
+
+// Many short segments: all at once.
+// VGPRs: at most 64
+PK_KERNEL_BLOCKS(gdn_layer_group_32, 128, 8, gdn_layer_args) { group_layer<32>(p); }
+// VGPRs: at most 80
+PK_KERNEL_BLOCKS(gdn_layer_group_64, 256, 4, gdn_layer_args) { group_layer<64>(p); }
+// VGPRs: at most 120
+PK_KERNEL_BLOCKS(gdn_layer_group_128, 256, 4, gdn_layer_args) { group_layer<128>(p); }
 
 // Many tokens, in f32: the convolution, and the recurrence behind it.
 // VGPRs: at most 64
@@ -33,7 +42,7 @@ PK_KERNEL(gdn_layer_convolve_128, 128, gdn_layer_args) { convolve_layer<128, flo
 PK_KERNEL(gdn_layer_rest_32, 128, gdn_layer_args) { step_layer<32, true, float>(p); }
 // VGPRs: at most 64
 PK_KERNEL(gdn_layer_rest_64, 128, gdn_layer_args) { step_layer<64, true, float>(p); }
-// VGPRs: at most 120
+// VGPRs: at most 96
 PK_KERNEL(gdn_layer_rest_128, 128, gdn_layer_args) { step_layer<128, true, float>(p); }
 
 // Many tokens, in halves: convolution, chunks on matrix units, and what they leave over.
@@ -59,5 +68,5 @@ PK_KERNEL_WAVES(gdn_layer_scan_128, 128, 6, gdn_layer_args) { scan_chunks<128>(p
 PK_KERNEL(gdn_layer_rest_half_32, 128, gdn_layer_args) { step_layer<32, true, pk_h>(p); }
 // VGPRs: at most 64
 PK_KERNEL(gdn_layer_rest_half_64, 128, gdn_layer_args) { step_layer<64, true, pk_h>(p); }
-// VGPRs: at most 120
+// VGPRs: at most 96
 PK_KERNEL(gdn_layer_rest_half_128, 128, gdn_layer_args) { step_layer<128, true, pk_h>(p); }

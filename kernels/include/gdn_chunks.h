@@ -59,10 +59,18 @@ PKD ChunkMatrices &matrices_of(const gdn_layer_args &p, pk_u32 chunk, pk_u32 hea
 template <int D> PKD pk_h *turned_of(const gdn_layer_args &p, pk_u32 chunk, pk_u32 key) {
   return (pk_h *)(p.common.scratch + (pk_u64)p.turned * 16) + ((pk_u64)chunk * p.key_heads + key) * D * CHUNK;
 }
-// The log decay and the write strength of a token.
-PKD void chunk_strength(const gdn_layer_args &p, pk_u32 head, pk_u32 t, float &log_decay, float &beta) {
-  float raw = *(const float *)(p.alpha.data + head * p.alpha.stride[0] + t * p.alpha.stride[1]);
-  raw += *(const float *)(p.dt.data + head * p.dt.stride[0]);
-  log_decay = *(const float *)(p.a.data + head * p.a.stride[0]) * softplus(raw);
-  beta = sigmoid(*(const float *)(p.beta.data + head * p.beta.stride[0] + t * p.beta.stride[1]));
+// What the log decay and the write strength of a token are made of: of the token, and of the head.
+struct Gates {
+  float alpha, beta;
+};
+struct HeadGates {
+  float dt, a;
+};
+PKD Gates gates_of(const gdn_layer_args &p, pk_u32 head, pk_u32 t) {
+  return {*(const float *)(p.alpha.data + head * p.alpha.stride[0] + t * p.alpha.stride[1]),
+          *(const float *)(p.beta.data + head * p.beta.stride[0] + t * p.beta.stride[1])};
 }
+PKD HeadGates head_gates(const gdn_layer_args &p, pk_u32 head) {
+  return {*(const float *)(p.dt.data + head * p.dt.stride[0]), *(const float *)(p.a.data + head * p.a.stride[0])};
+}
+PKD float log_decay_of(Gates token, HeadGates head) { return head.a * softplus(token.alpha + head.dt); }

@@ -5,18 +5,9 @@
 
 constexpr int FINISH_THREADS = 128;
 
-template <int D> PKD void finish_row(const gdn_layer_args &p, pk_u32 row) {
-  const pk_u32 heads = p.out.shape[1], head = row % heads, t = row / heads, lane = pk_lane();
-  if (t >= p.out.shape[2]) return;
-  // Which lane's segment holds the row, if any does.
-  pk_u32 held = 0, wrong = 0;
-  for (pk_u32 e = lane; e < p.segments.shape[1]; e += 32) {
-    Segment s = segment_at(p.segments, e);
-    if (!segment_holds(p.common, s, layer_bounds(p), false)) wrong = 2;
-    if (t >= s.row && t - s.row < s.count) held = 1;
-  }
-  if (wave_or(held | wrong) != 1) return;
-  const float *o = output_row(p, head, t, D);
+// The gated norm of a row of outputs, by a wave.
+template <int D> PKD void norm_output(const gdn_layer_args &p, pk_u32 head, pk_u32 t, const float *o) {
+  const pk_u32 lane = pk_lane();
   const char *z = row_of(p.z, head, t, 0);
   char *out = row_of(p.out, head, t, 0);
   float values[D / 32], gates[D / 32], square = 0;
@@ -30,6 +21,20 @@ template <int D> PKD void finish_row(const gdn_layer_args &p, pk_u32 row) {
     float weight = *(const float *)(p.weight.data + (lane + 32 * i) * 4);
     *(float *)(out + (lane + 32 * i) * 4) = values[i] * factor * weight * opening(p.act, gates[i]);
   }
+}
+
+template <int D> PKD void finish_row(const gdn_layer_args &p, pk_u32 row) {
+  const pk_u32 heads = p.out.shape[1], head = row % heads, t = row / heads, lane = pk_lane();
+  if (t >= p.out.shape[2]) return;
+  // Which lane's segment holds the row, if any does.
+  pk_u32 held = 0, wrong = 0;
+  for (pk_u32 e = lane; e < p.segments.shape[1]; e += 32) {
+    Segment s = segment_at(p.segments, e);
+    if (!segment_holds(p.common, s, layer_bounds(p), false)) wrong = 2;
+    if (t >= s.row && t - s.row < s.count) held = 1;
+  }
+  if (wave_or(held | wrong) != 1) return;
+  norm_output<D>(p, head, t, output_row(p, head, t, D));
 }
 
 template <int D> PKD void finish_layer(const gdn_layer_args &p) {

@@ -4,6 +4,12 @@
 #include "include/gdn_chunks.h"
 #include "include/gdn_step.h"
 
+PKD bool table_holds(const gdn_layer_args &p) {
+  return segments_hold_wave(p.common, p.segments, layer_bounds(p), pk_bx() == 0 && pk_by() == 0);
+}
+
+PKD Strength strength_of(Gates token, HeadGates head) { return {pk_exp(log_decay_of(token, head)), sigmoid(token.beta)}; }
+
 // A convolution's factors and its last inputs for one channel.
 struct Window {
   pk_f4 taps;
@@ -28,11 +34,14 @@ template <int D, bool MIXED, class Number> struct LayerStep {
   // The head, the first of the block's value channels, and the plane to start from.
   pk_u32 head, channel, from;
   Segment own;
+  // The head of its keys, and what it has of gates.
+  pk_u32 key;
+  HeadGates of_head;
   Window windows[MIXED ? 1 : Step<D>::ROUNDS];
 
   // The channel that thread and round stage; the last again where there is nothing more.
   __device__ pk_u32 staged(int round) const {
-    pk_u32 e = pk_tid() + round * STEP_THREADS, key = key_head(p.heads, head, p.out.shape[1], p.key_heads);
+    pk_u32 e = pk_tid() + round * STEP_THREADS;
     if (e < D) return key * D + e;
     if (e < 2 * D) return (p.key_heads + key) * D + e - D;
     e = e < Step<D>::STAGED ? e - 2 * D : STEP_CHANNELS - 1;
@@ -50,28 +59,28 @@ template <int D, bool MIXED, class Number> struct LayerStep {
     if constexpr (MIXED) return x;
     else return windows[round].next(x);
   }
-  __device__ Strength strength(pk_u32 n) const {
-    float log_decay, beta;
-    chunk_strength(p, head, own.row + n, log_decay, beta);
-    return {pk_exp(log_decay), beta};
-  }
+  __device__ Gates gates(pk_u32 n) const { return gates_of(p, head, own.row + n); }
+  __device__ Strength strength(Gates gates) const { return strength_of(gates, of_head); }
   __device__ float unit(float square) const { return MIXED ? 1.0f : unit_factor(square, p.l2_eps, p.form); }
   __device__ void put(pk_u32 n, int j, float x) const { output_row(p, head, own.row + n, D)[channel + j] = x; }
-  __device__ void read(pk_f4 *s, int place) const { read_piece<D>(s, row_of(p.state, channel, head, from) + place); }
+  __device__ const char *old() const { return row_of(p.state, channel, head, from); }
+  __device__ bool holds() const { return MIXED || table_holds(p); }
   __device__ char *plane(pk_u32 plane) const { return row_of(p.state, channel, head, own.slot * p.snapshots + plane); }
-  __device__ void leave(const pk_f4 *, int) const {}
+  __device__ void leave(const Piece<D> &, int) const {}
 };
 
 // A block a piece of a head (x) of a segment (y).
 template <int D, bool MIXED, class Number> PKD void step_layer(const gdn_layer_args &p) {
   PK_LDS float staged[2 * Step<D>::STAGED];
   constexpr pk_u32 PIECES = D / STEP_CHANNELS;
-  const bool reports = pk_bx() == 0 && pk_by() == 0;
-  if (!segments_hold_wave(p.common, p.segments, layer_bounds(p), reports)) return;
-  Segment own = segment_at(p.segments, pk_by());
+  // A few tokens' first loads do not wait for the whole table.
+  if (MIXED && !table_holds(p)) return;
+  const Segment own = inside(segment_at(p.segments, pk_by()), layer_bounds(p));
   pk_u32 first = MIXED && p.matrices != 0 ? chunked(own.count, p.snapshots) : 0;
   if (first >= own.count) return;
-  LayerStep<D, MIXED, Number> net = {p, pk_bx() / PIECES, pk_bx() % PIECES * STEP_CHANNELS, first_plane(own, p.snapshots), own};
+  const pk_u32 head = pk_bx() / PIECES, key = key_head(p.heads, head, p.out.shape[1], p.key_heads);
+  LayerStep<D, MIXED, Number> net = {
+    p, head, pk_bx() % PIECES * STEP_CHANNELS, first_plane(own, p.snapshots), own, key, head_gates(p, head)};
   // After chunks the state goes on from the newest plane.
   if (first > 0) net.from = own.slot * p.snapshots;
   net.open();

@@ -72,7 +72,11 @@ template <int D> PKD void prepare_chunk(const gdn_layer_args &p) {
     if (first) turn_keys<D>(p, place, chunk, key);
     // A missing token has no decay and no strength: it changes nothing.
     float log_decay = 0, beta = 0;
-    if (pk_lane() < count) chunk_strength(p, head, place.row + pk_lane(), log_decay, beta);
+    if (pk_lane() < count) {
+      const Gates gates = gates_of(p, head, place.row + pk_lane());
+      log_decay = log_decay_of(gates, head_gates(p, head));
+      beta = sigmoid(gates.beta);
+    }
     logs[pk_lane()] = log_decay;
     betas[pk_lane()] = beta;
     pk_wave_sync();

@@ -11,6 +11,7 @@
   }                                                                        \
   extern "C" void name(const args &p)
 #define PK_KERNEL_WAVES(name, threads, waves, args) PK_KERNEL(name, threads, args)
+#define PK_KERNEL_BLOCKS(name, threads, blocks, args) PK_KERNEL(name, threads, args)
 #define PK_IN_ORDER
 #define PKD static inline
 #define PK_LDS static thread_local __attribute__((aligned(16)))

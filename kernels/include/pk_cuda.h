@@ -5,6 +5,9 @@
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ args p)
 // The same for a kernel that needs this many waves a SIMD at least, which is a matter of AMD's registers.
 #define PK_KERNEL_WAVES(name, threads, waves, args) PK_KERNEL(name, threads, args)
+// The same where this many blocks have a multiprocessor's registers to share.
+#define PK_KERNEL_BLOCKS(name, threads, blocks, args) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ args p)
 // Sums are added in the order in which they are written: always so here. Products and sums do get joined: see pk_times.
 #define PK_IN_ORDER
 #define PKD static __device__ __forceinline__

@@ -12,6 +12,8 @@
 // The same for a kernel that needs this many waves a SIMD at least.
 #define PK_KERNEL_WAVES(name, threads, waves, args) \
   extern "C" __global__ void __launch_bounds__(threads) __attribute__((amdgpu_waves_per_eu(waves))) name(const args p)
+// The same for a kernel of which this many blocks should run at once on a multiprocessor, which is a matter of NVIDIA's registers.
+#define PK_KERNEL_BLOCKS(name, threads, blocks, args) PK_KERNEL(name, threads, args)
 // Sums are added in the order in which they are written, from here to the end of the block.
 #define PK_IN_ORDER _Pragma("clang fp reassociate(off) contract(off)")
 #define PKD static __device__ inline __attribute__((always_inline))

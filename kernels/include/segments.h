@@ -10,14 +10,15 @@ PKD pk_u32 segment_word(const View &table, pk_u32 entry, int word) {
   return read32(row_of(table, entry, 0, 0) + word * table.stride[0]);
 }
 PKD Segment segment_at(const View &table, pk_u32 entry) {
-  Segment s;
-  s.slot = segment_word(table, entry, 0);
-  s.row = segment_word(table, entry, 1);
-  s.count = segment_word(table, entry, 2);
-  s.position = segment_word(table, entry, 3);
-  s.fresh = segment_word(table, entry, 4) != 0;
-  s.plane = segment_word(table, entry, 5);
-  return s;
+  const char *row = row_of(table, entry, 0, 0);
+  const pk_i64 step = table.stride[0];
+  pk_u32 words[6];
+  // One question for all words, so that their loads do not wait for each other.
+  if ((((pk_u64)row | (pk_u64)step) & 3) == 0)
+    PK_UNROLL for (int i = 0; i < 6; i++) words[i] = *(const pk_u32 *)(row + i * step);
+  else
+    PK_UNROLL for (int i = 0; i < 6; i++) words[i] = read32(row + i * step);
+  return {words[0], words[1], words[2], words[3], words[5], words[4] != 0};
 }
 
 // How far from the end of a history of so many inputs the one lies that is `steps` (from 1) before a segment's first token; 0 if
@@ -48,6 +49,13 @@ PKD bool segment_holds(const Common &common, const Segment &s, const Bounds &bou
     return false;
   }
   return true;
+}
+// A segment moved inside: what may be read of its first token and its state before the table is known to hold.
+PKD Segment inside(Segment s, const Bounds &bounds) {
+  if (bounds.rows == 0 || bounds.slots == 0) s.count = 0;
+  if (s.row >= bounds.rows) s.row = bounds.rows - 1;
+  if (s.slot >= bounds.slots) s.slot = bounds.slots - 1;
+  return s;
 }
 // Whether every segment lies inside; one thread of a dispatch reports the first that does not.
 PKD bool segments_hold(const Common &common, const View &table, const Bounds &bounds, bool reports) {

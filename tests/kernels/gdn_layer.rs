@@ -45,6 +45,10 @@ fn complete(draft: &mut Draft, source: &mut Source<'_>) {
     draft.set_extent("C", draft.extent("D") * (2 * key_heads + heads));
     draft.set_extent("taps", taps);
     draft.set_open("history", 0, taps - 1 + source.below(2) * source.below(5));
+    // As when many sequences go on together, though few of them have tokens.
+    if source.one_in(3) {
+        draft.set_open("segments", 1, draft.extent("T").max(64));
+    }
     // One pool may be larger than the other.
     draft.set_open("history", 2, slots + source.below(2));
     draft.set_open("state", 3, (slots + source.below(2)) * u64::from(draft.integer("snapshots")));

@@ -58,7 +58,9 @@ impl Row {
 /// The name that a line declares a kernel by.
 fn name_of(line: &str) -> Option<&str> {
     let line = line.trim_start();
-    let behind = ["PK_KERNEL(", "PK_KERNEL_WAVES("].iter().find_map(|word| line.strip_prefix(word))?;
+    let behind = ["PK_KERNEL(", "PK_KERNEL_WAVES(", "PK_KERNEL_BLOCKS("]
+        .iter()
+        .find_map(|word| line.strip_prefix(word))?;
     behind.split(',').next().map(str::trim)
 }
 

@@ -9,7 +9,8 @@ use weft_core::contract::{Allowed, Port, Stride, Symbol, Tolerance};
 ///
 /// A few tokens take two launches: the recurrence of some value channels a block, which convolves for itself, and the gated
 /// norm with the history's tail. The norm needs all channels of a head, and the history is read by all heads that share its
-/// keys: both can only follow when every block has ended. Many tokens are convolved by a launch of their own.
+/// keys: both can only follow when every block has ended. Many short segments keep a GPU busy with larger blocks: all value
+/// heads of a key head, so that one launch does everything. Many tokens are convolved by a launch of their own.
 pub(super) const HEADS: Variant = variant("heads", |build| launches(build, false));
 
 /// The same, but for many tokens, which pass in chunks on matrix units, rounded to sixteen bits: what a chunk's triangular
@@ -22,7 +23,7 @@ pub(super) const MATRIX: Variant = Variant {
 };
 
 const fn variant(name: &'static str, build: fn(&mut Build<'_>) -> Result<Vec<Launch>, String>) -> Variant {
-    let symbols = &[WIDTH, Symbol { name: "taps", allowed: Allowed::Between(1, 4) }];
+    let symbols = &[WIDTH, Symbol { name: "taps", allowed: Allowed::Between(1, TAPS as u64) }];
     Variant { name, port, symbols, ..Variant::any("gdn_layer", build) }
 }
 
@@ -43,6 +44,11 @@ fn port(port: Port) -> Port {
 
 /// Most tokens that the recurrence convolves for itself.
 const FEW: u32 = 16;
+/// Most taps.
+const TAPS: u32 = 4;
+/// Blocks from which on a block takes all value heads of a key head, and most of those heads.
+const GROUPS: u64 = 64;
+const GROUP_HEADS: u32 = 8;
 /// Tokens of a chunk, and bytes of its matrices, as the kernels have them.
 const CHUNK: u32 = 32;
 const MATRICES: u64 = 4352;
@@ -56,6 +62,10 @@ fn launches(build: &mut Build<'_>, chunks: bool) -> Result<Vec<Launch>, String> 
     let ([channels, tokens, ..], [dim, heads, ..]) = (build.shape("x")?, build.shape("out")?);
     let (segments, key_heads) = (build.shape("segments")?[1], build.integer("key_heads")?);
     let outputs = product(&[dim, heads, tokens, 4])?;
+    if takes_groups(build)? {
+        let threads = if dim < 64 { 128 } else { 256 };
+        return Ok(vec![Launch::grid(format!("gdn_layer_group_{dim}"), [key_heads, segments, 1], threads)]);
+    }
     build.scratch = outputs;
     let step = |form: &str| pieces(format!("gdn_layer_{form}_{dim}"), dim, heads, segments);
     // With a segment a token, as when many sequences go on together, no segment is long.
@@ -91,6 +101,15 @@ fn launches(build: &mut Build<'_>, chunks: bool) -> Result<Vec<Launch>, String> 
         placed(step("rest_half")?),
         finish(build)?,
     ])
+}
+
+/// Whether blocks take all value heads of a key head: there are about as many segments as tokens, and enough to be busy.
+fn takes_groups(build: &Build<'_>) -> Result<bool, String> {
+    let ([_, tokens, ..], [_, heads, ..]) = (build.shape("x")?, build.shape("out")?);
+    let (segments, key_heads) = (build.shape("segments")?[1], build.integer("key_heads")?);
+    let fits = heads.is_multiple_of(key_heads) && heads / key_heads <= GROUP_HEADS;
+    let reach = build.shape("history")?[0];
+    Ok(fits && reach < TAPS && tokens <= segments && product(&[key_heads, segments])? >= GROUPS)
 }
 
 /// Where bytes of scratch memory begin, in groups of 16.
