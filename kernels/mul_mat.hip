@@ -145,7 +145,7 @@ PK_KERNEL_WAVES(mul_mat_q8_q8_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<T
 PK_KERNEL_WAVES(mul_mat_q8_q8_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 4>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_q8_q8_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 8>(p); }
-// VGPRs: at most 72
+// VGPRs: at most 96, which still allows all 16 waves: a lane holds two units of each row, for one decoding of their steps.
 PK_KERNEL_WAVES(mul_mat_q8_q4_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 1>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_q8_q4_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 2>(p); }

@@ -29,8 +29,11 @@ PKD void add_unit(const TeamWords<TYPE> &w, pk_u32 u, const Columns<COLUMNS> &x,
         PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++)
           PK_UNROLL for (int i = 0; i < 4; i++) sums.at[r][c] = pk_fma(v[r][i], q[i], sums.at[r][c]);
       }
-      // Four loads or more at a time.
-      if ((j + 1) * COLUMNS % 4 == 0) pk_in_turn();
+      // Two loads or more at a time: four would take registers for which four waves of sixteen have to go.
+      if ((j + 1) * COLUMNS % 2 != 0) continue;
+      PK_UNROLL for (int c = 0; c < COLUMNS; c++)
+        PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++) sums.at[r][c] = pk_here(sums.at[r][c]);
+      pk_in_turn();
     }
   }
 }

@@ -1,96 +1,132 @@
 // Rows of quantised weights times few columns, of which every 32 values are rounded to eight bits in workgroup memory.
 #pragma once
 #include "include/dot_rows.h"
+#include "include/wide_units.h"
 
 // 32 rounded values: a step, and the sums of the levels of both halves, sixteen bits each.
 struct RoundedLine {
   float step;
   pk_u32 sums;
 };
-// Values of a row that are rounded at a time. A multiple of what a team of up to four waves takes in one turn, so that the
-// order of additions is the same for any of these sizes.
+// Values of a row that are rounded at a time. A multiple of what a wave takes in one turn, so that the order of additions is
+// the same for any of these sizes.
 PKD constexpr pk_u32 rounded_values(int columns) { return columns == 1 ? 8192 : 4096; }
+// Pieces of sixteen levels take turns in four planes, a distance apart that keeps the pieces of neighbouring lanes in
+// different banks, whether their units hold one piece, two or four.
 template <int COLUMNS> struct Rounded {
-  pk_u32 levels[COLUMNS][rounded_values(COLUMNS) / 4];
+  static const int PLANE = rounded_values(COLUMNS) / 16 + 8;
+  pk_u32 levels[COLUMNS][4 * PLANE];
   RoundedLine lines[COLUMNS][rounded_values(COLUMNS) / 32];
+
+  // Where sixteen levels from value k on are, a multiple of 16.
+  PKD pk_u32 piece_at(pk_u32 k) { return k / 16 % 4 * PLANE + k / 64 * 4; }
 };
 
 PKD int larger_bits(int a, int b) { return a > b ? a : b; }
-// Four values by one thread of a block, eight threads a line.
-PKD void round_quad(pk_f4 v, bool own, pk_u32 &levels, RoundedLine &line) {
+// Added to a number below 2^22, it leaves the nearest integer in the low bits.
+PKD constexpr float rounder() { return 12582912.0f; }
+// Eight values by one thread of a block, four threads a line.
+PKD void round_octet(const pk_f4 (&v)[2], bool own, pk_u32 *levels, RoundedLine &line) {
   PK_IN_ORDER
   int most = 0;
   // Bits order sizes, with infinities and NaN above all.
-  PK_UNROLL for (int i = 0; i < 4; i++) most = larger_bits(most, (int)(pk_bits(v[i]) & 0x7fffffffu));
+  PK_UNROLL for (int i = 0; i < 8; i++) most = larger_bits(most, (int)(pk_bits(v[i / 4][i % 4]) & 0x7fffffffu));
   most = larger_bits(most, pk_xor<1>(most));
   most = larger_bits(most, pk_xor<2>(most));
-  most = larger_bits(most, pk_xor<4>(most));
   const float size = pk_float((pk_u32)most);
   const bool finite = most < 0x7f800000;
   // Below this the inverse would be infinite.
   const float inverse = finite && size > 1e-36f ? 127.0f / size : 0.0f;
-  int level[4];
-  PK_UNROLL for (int i = 0; i < 4; i++) level[i] = finite ? (int)pk_rint(v[i] * inverse) : 0;
-  int sum = level[0] + level[1] + level[2] + level[3];
+  pk_u32 octet[2];
+  PK_UNROLL for (int h = 0; h < 2; h++) {
+    pk_u32 level[4];
+    PK_UNROLL for (int i = 0; i < 4; i++) level[i] = pk_bits(pk_fma(v[h][i], inverse, rounder()));
+    octet[h] = (level[0] & 255) | (level[1] & 255) << 8 | (level[2] & 255) << 16 | level[3] << 24;
+  }
+  int sum = pk_dot4((int)octet[1], 0x01010101, pk_dot4((int)octet[0], 0x01010101, 0));
   sum += pk_xor<1>(sum);
-  sum += pk_xor<2>(sum);
-  const int other = pk_xor<4>(sum);
+  const int other = pk_xor<2>(sum);
   if (!own) return;
-  levels = (level[0] & 255) | (level[1] & 255) << 8 | (level[2] & 255) << 16 | (pk_u32)level[3] << 24;
+  PK_UNROLL for (int h = 0; h < 2; h++) levels[h] = octet[h];
+  // What is not finite makes all products NaN.
   const float step = finite ? size * (1.0f / 127.0f) : pk_float(0x7fc00000u);
-  if ((pk_lane() & 7) == 0) line = {step, (sum & 0xffff) | (pk_u32)other << 16};
+  if ((pk_lane() & 3) == 0) line = {step, (sum & 0xffff) | (pk_u32)other << 16};
 }
 // Rounds `count` values of every column from value `first` on.
 template <int COLUMNS>
 PKD void round_columns(const Columns<COLUMNS> &x, pk_u32 first, pk_u32 count, Rounded<COLUMNS> &room) {
   PK_UNROLL for (int c = 0; c < COLUMNS; c++) {
-    PK_ROLLED for (pk_u32 base = 0; base < count / 4; base += TEAM_THREADS) {
+    PK_ROLLED for (pk_u32 base = 0; base < count / 8; base += TEAM_THREADS) {
       const pk_u32 k = base + pk_tid();
-      const bool own = k < count / 4;
+      const bool own = k < count / 8;
       const pk_u32 at = own ? k : 0;
-      round_quad(quad(x.at[c], first / 4 + at), own, room.levels[c][at], room.lines[c][at / 8]);
+      const pk_f4 v[2] = {quad(x.at[c], first / 4 + 2 * at), quad(x.at[c], first / 4 + 2 * at + 1)};
+      round_octet(v, own, &room.levels[c][Rounded<COLUMNS>::piece_at(8 * at) + 2 * (at & 1)], room.lines[c][at / 4]);
     }
   }
 }
 
-// Adds the products of a unit with columns whose value `first` is the first in workgroup memory.
+template <int TYPE> struct TeamUnits {
+  typename Wide<TYPE>::Words at[TEAM_ROWS];
+};
+template <int TYPE> PKD TeamUnits<TYPE> fetch_units(const Rows &rows, pk_u32 u) {
+  TeamUnits<TYPE> units;
+  PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++) units.at[r] = Wide<TYPE>::fetch(rows.at[r], u);
+  return units;
+}
+
+// Adds the products of a wide unit with columns, by its number from the first unit in workgroup memory on.
 template <int TYPE, int COLUMNS>
-PKD void add_unit_q8(const TeamWords<TYPE> &w, pk_u32 u, const Rounded<COLUMNS> &x, pk_u32 first, Sums<COLUMNS> &sums) {
+PKD void add_unit_q8(const TeamUnits<TYPE> &w, pk_u32 u, const Rounded<COLUMNS> &x, Sums<COLUMNS> &sums) {
   PK_IN_ORDER
-  typedef Weights<TYPE> W;
+  typedef Wide<TYPE> W;
   PK_UNROLL for (int run = 0; run < W::RUNS; run++) {
-    const pk_u32 k = W::place(u, run) - first;
-    Four levels[TEAM_ROWS];
+    const pk_u32 k = W::place(u, run);
+    typename W::Levels levels[TEAM_ROWS];
     Steps steps[TEAM_ROWS];
     PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++) {
       levels[r] = W::levels(w.at[r], u, run);
       steps[r] = W::steps(w.at[r], u, run);
     }
     PK_UNROLL for (int c = 0; c < COLUMNS; c++) {
-      const Four q = four_at((const char *)&x.levels[c][k / 4]);
       const RoundedLine line = x.lines[c][k / 32];
-      const float sum = (float)(short)(line.sums >> (k & 16));
-      PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++) {
-        int dot = 0;
-        PK_UNROLL for (int i = 0; i < 4; i++) dot = pk_dot4((int)levels[r].w[i], (int)q.w[i], dot);
-        const float least = W::SIGNED ? 0.0f : steps[r].least * sum;
-        sums.at[r][c] = pk_fma(pk_fma(steps[r].step, (float)dot, -least), line.step, sums.at[r][c]);
+      int dots[TEAM_ROWS];
+      PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++) dots[r] = 0;
+      PK_UNROLL for (int part = 0; part < W::VALUES / 16; part++) {
+        const Four q = four_at((const char *)&x.levels[c][Rounded<COLUMNS>::piece_at(k + 16 * part)]);
+        PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++)
+          PK_UNROLL for (int i = 0; i < 4; i++)
+            dots[r] = W::dot4(levels[r].part[part].w[i], q.w[i], dots[r]);
       }
+      const float sum = (float)(W::VALUES == 32 ? (int)(short)line.sums + ((int)line.sums >> 16)
+                                                : (int)(short)(line.sums >> (k & 16)));
+      PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++) {
+        const float least = W::SIGNED ? 0.0f : steps[r].least * sum;
+        sums.at[r][c] = pk_here(pk_fma(pk_fma(steps[r].step, (float)dots[r], -least), line.step, sums.at[r][c]));
+      }
+      pk_in_turn();
     }
   }
 }
 
-// Adds the products of this wave's units of rows of `width` values. All threads of a block come here. `is_rounded`: workgroup
-// memory holds the first values already.
+// Where a wave's units begin.
+PKD pk_u32 first_unit(const Team &team) { return 32 * team.part; }
+// A wave's units from `base` on, one a lane; behind the last unit the first.
+template <int TYPE> PKD TeamUnits<TYPE> fetch_turn(const Rows &rows, pk_u32 base, pk_u32 units) {
+  const pk_u32 u = base + pk_lane();
+  return fetch_units<TYPE>(rows, u < units ? u : 0);
+}
+template <int TYPE> PKD pk_u32 units_of(pk_u32 width) { return width / (Wide<TYPE>::RUNS * Wide<TYPE>::VALUES); }
+
+// Adds the products of this wave's units of rows of `width` values, the first of which are in `words`. All threads of a block
+// come here. `is_rounded`: workgroup memory holds the first values already.
 template <int TYPE, int COLUMNS>
 PKD void dot_rows_q8(const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team, Rounded<COLUMNS> &room,
-                     bool is_rounded, Sums<COLUMNS> &sums) {
-  typedef Weights<TYPE> W;
+                     bool is_rounded, TeamUnits<TYPE> &words, Sums<COLUMNS> &sums) {
+  typedef Wide<TYPE> W;
   const pk_u32 VALUES = W::RUNS * W::VALUES, CHUNK = rounded_values(COLUMNS);
-  const pk_u32 units = width / VALUES, step = 32 * team.waves;
-  pk_u32 u = 32 * team.part + pk_lane();
-  // The next units are on their way while others are multiplied, the first while columns are rounded.
-  TeamWords<TYPE> words = fetch_rows<TYPE>(rows, u < units ? u : 0);
+  const pk_u32 units = units_of<TYPE>(width), step = 32 * team.waves;
+  pk_u32 base = first_unit(team);
   PK_ROLLED for (pk_u32 first = 0; first < width; first += CHUNK) {
     const pk_u32 count = width - first < CHUNK ? width - first : CHUNK, end = (first + count) / VALUES;
     if (first > 0 || !is_rounded) {
@@ -98,13 +134,19 @@ PKD void dot_rows_q8(const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, 
       round_columns<COLUMNS>(x, first, count, room);
       pk_sync();
     }
-    PK_ROLLED while (u < end) {
-      const pk_u32 next = u + step;
-      TeamWords<TYPE> later = words;
-      if (next < units) later = fetch_rows<TYPE>(rows, next);
-      add_unit_q8<TYPE, COLUMNS>(words, u, room, first, sums);
-      words = later;
-      u = next;
+    PK_ROLLED while (base < end) {
+      const pk_u32 u = base + pk_lane();
+      if (u < units) add_unit_q8<TYPE, COLUMNS>(words, u - first / VALUES, room, sums);
+      base += step;
+      // Units are on their way while other waves multiply: to hold them beside these costs more waves than it gains.
+      if (base < units) words = fetch_turn<TYPE>(rows, base, units);
     }
   }
+}
+// The same, with nothing on its way before.
+template <int TYPE, int COLUMNS>
+PKD void dot_rows_q8(const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team, Rounded<COLUMNS> &room,
+                     bool is_rounded, Sums<COLUMNS> &sums) {
+  TeamUnits<TYPE> words = fetch_turn<TYPE>(rows, first_unit(team), units_of<TYPE>(width));
+  dot_rows_q8<TYPE, COLUMNS>(rows, x, width, team, room, is_rounded, words, sums);
 }

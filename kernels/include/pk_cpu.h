@@ -69,6 +69,10 @@ PKD float pk_opaque(float x) {
   asm volatile("" : "+m"(x));
   return x;
 }
+// The value, computed here and not later: operands that wait for it hold registers.
+PKD float pk_here(float x) { return x; }
+// The same word, of which the compiler does not compute bytes apart.
+PKD unsigned pk_whole(unsigned x) { return x; }
 // A product rounded by itself: no sum takes it in.
 PKD float pk_times(float a, float b) { return pk_opaque(a * b); }
 PKD int pk_flip() {
@@ -96,6 +100,11 @@ PKD unsigned pk_atomic_swap_if(unsigned *p, unsigned from, unsigned to) {
 }
 PKD int pk_dot4(int a, int b, int c) {
   for (int i = 0; i < 4; i++) c += (int)(signed char)(a >> (8 * i)) * (int)(signed char)(b >> (8 * i));
+  return c;
+}
+// The same for bytes of `a` without sign.
+PKD int pk_dot4_unsigned(unsigned a, int b, int c) {
+  for (int i = 0; i < 4; i++) c += (int)(a >> (8 * i) & 255u) * (int)(signed char)(b >> (8 * i));
   return c;
 }
 

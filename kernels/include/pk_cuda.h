@@ -42,6 +42,13 @@ PKD float pk_opaque(float x) {
   asm volatile("" : "+f"(x));
   return x;
 }
+// The value, computed here and not later: operands that wait for it hold registers. ptxas places what it computes by itself.
+PKD float pk_here(float x) { return x; }
+// The same word, of which the compiler does not compute bytes apart.
+PKD unsigned pk_whole(unsigned x) {
+  asm("" : "+r"(x));
+  return x;
+}
 // A product rounded by itself: no sum takes it in. Assembly without text would not keep ptxas from joining them.
 PKD float pk_times(float a, float b) { return __fmul_rn(a, b); }
 template <int M, class T> PKD T pk_xor(T x) { return __shfl_xor_sync(0xffffffffu, x, M); }
@@ -49,6 +56,12 @@ template <class T> PKD T pk_shuffle(T x, int lane) { return __shfl_sync(0xffffff
 PKD unsigned pk_atomic_add(unsigned *p, unsigned x) { return atomicAdd(p, x); }
 PKD unsigned pk_atomic_swap_if(unsigned *p, unsigned from, unsigned to) { return atomicCAS(p, from, to); }
 PKD int pk_dot4(int a, int b, int c) { return __dp4a(a, b, c); }
+// The same for bytes of `a` without sign.
+PKD int pk_dot4_unsigned(unsigned a, int b, int c) {
+  int d;
+  asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
 
 // Half precision by instructions: their header is not where the run-time compiler looks.
 struct alignas(2) pk_h {

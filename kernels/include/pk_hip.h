@@ -55,6 +55,10 @@ PKD float pk_opaque(float x) {
   asm volatile("" : "+v"(x));
   return x;
 }
+// The value, computed here and not later: operands that wait for it hold registers.
+PKD float pk_here(float x) { return pk_opaque(x); }
+// The same word, of which the compiler does not compute bytes apart: here it does not.
+PKD unsigned pk_whole(unsigned x) { return x; }
 // A product rounded by itself: no sum takes it in.
 PKD float pk_times(float a, float b) { return pk_opaque(a * b); }
 
@@ -90,6 +94,8 @@ PKD unsigned pk_atomic_swap_if(unsigned *p, unsigned from, unsigned to) {
   return from;
 }
 PKD int pk_dot4(int a, int b, int c) { return __builtin_amdgcn_sudot4(true, a, true, b, c, false); }
+// The same for bytes of `a` without sign.
+PKD int pk_dot4_unsigned(unsigned a, int b, int c) { return __builtin_amdgcn_sudot4(false, (int)a, true, b, c, false); }
 
 typedef _Float16 pk_h;
 typedef _Float16 pk_h16 __attribute__((ext_vector_type(16)));

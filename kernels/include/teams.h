@@ -4,7 +4,7 @@
 #pragma once
 #include "include/weights.h"
 
-const int TEAM_WAVES = 8, TEAM_THREADS = 32 * TEAM_WAVES;
+const int TEAM_WAVES = 16, TEAM_THREADS = 32 * TEAM_WAVES;
 // Rows of a team.
 const int TEAM_ROWS = 2;
 

@@ -1,28 +1,28 @@
 //! `mul_mat_id`.
 
 use super::any;
-use super::ports::{THREADS, Teams, is_wide, narrow, suffix};
+use super::ports::{Form, THREADS, Teams, is_wide, narrow, suffix};
 use super::product::Square;
 use crate::kernels::{Build, Launch};
 
 /// A team of waves some rows of the matrix chosen for one column.
 pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    few(build, "vec")
+    few(build, Form::Exact)
 }
 
 /// The same, every 32 values of the column rounded to eight bits.
 pub(super) fn rounded_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    few(build, "q8")
+    few(build, Form::Rounded)
 }
 
-fn few(build: &Build<'_>, form: &str) -> Result<Vec<Launch>, String> {
+fn few(build: &Build<'_>, form: Form) -> Result<Vec<Launch>, String> {
     let (weight, [rows, chosen, tokens, _]) = (build.layout("weight")?, build.layout("out")?.shape);
     if !is_wide(build, "weight", &weight) {
         return any(build, "mul_mat_id_any");
     }
-    let teams = Teams::new(&weight, rows * chosen);
+    let teams = Teams::new(&weight, rows * chosen, form);
     let grid = [teams.blocks(rows)?, narrow(chosen * tokens)?, 1];
-    let function = format!("mul_mat_id_{form}_{}", suffix(weight.dtype));
+    let function = format!("mul_mat_id_{}_{}", form.name(), suffix(weight.dtype));
     Ok(vec![Launch::grid(function, grid, THREADS).integer("split", teams.split)])
 }
 

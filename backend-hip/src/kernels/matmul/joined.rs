@@ -2,7 +2,7 @@
 //! parts are as good alone.
 
 use super::any;
-use super::ports::{THREADS, Teams, is_wide, narrow};
+use super::ports::{Form, THREADS, Teams, is_wide, narrow};
 use crate::kernels::{Build, Launch};
 
 /// Names of weights and results, in order.
@@ -10,15 +10,15 @@ const NAMES: [(&str, &str); 4] = [("w0", "out0"), ("w1", "out1"), ("w2", "out2")
 
 /// Each weight has blocks of its own; its type is found at run time.
 pub(super) fn several(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    together(build, "vec")
+    together(build, Form::Exact)
 }
 
 /// The same, every 32 values of a column rounded to eight bits.
 pub(super) fn several_rounded(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    together(build, "q8")
+    together(build, Form::Rounded)
 }
 
-fn together(build: &Build<'_>, form: &str) -> Result<Vec<Launch>, String> {
+fn together(build: &Build<'_>, form: Form) -> Result<Vec<Launch>, String> {
     let mut bound = Vec::new();
     for (port, result) in NAMES {
         let Some(weight) = build.maybe(port) else { continue };
@@ -33,32 +33,32 @@ fn together(build: &Build<'_>, form: &str) -> Result<Vec<Launch>, String> {
     }
     let rows: u64 = bound.iter().map(|(.., rows)| rows).sum();
     // Teams suit the weight with the fewest units.
-    let teams = bound.iter().map(|(_, _, weight, _)| Teams::new(weight, rows));
+    let teams = bound.iter().map(|(_, _, weight, _)| Teams::new(weight, rows, form));
     let teams = teams.min_by_key(|teams| teams.split).ok_or("no weights")?;
     let blocks = bound.iter().map(|(.., rows)| teams.blocks(*rows)).sum::<Result<u32, String>>()?;
     let columns = build.layout("x")?.shape[1].next_power_of_two();
-    let launch = Launch::grid(format!("mul_mats_{form}_{columns}"), [blocks, 1, 1], THREADS);
+    let launch = Launch::grid(format!("mul_mats_{}_{columns}", form.name()), [blocks, 1, 1], THREADS);
     Ok(vec![launch.integer("split", teams.split)])
 }
 
 /// A gate and what it opens for.
 pub(super) fn gated(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    pair(build, "vec")
+    pair(build, Form::Exact)
 }
 
 /// The same, every 32 values of a column rounded to eight bits.
 pub(super) fn gated_rounded(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    pair(build, "q8")
+    pair(build, Form::Rounded)
 }
 
-fn pair(build: &Build<'_>, form: &str) -> Result<Vec<Launch>, String> {
+fn pair(build: &Build<'_>, form: Form) -> Result<Vec<Launch>, String> {
     let (gate, up, [rows, columns, ..]) =
         (build.layout("gate")?, build.layout("up")?, build.layout("out")?.shape);
     if !is_wide(build, "gate", &gate) || !is_wide(build, "up", &up) {
         return any(build, "mul_mat_swiglu_any");
     }
-    let teams = Teams::of_pair(&gate, &up, rows);
-    let function = format!("mul_mat_swiglu_{form}_{}", columns.next_power_of_two());
+    let teams = Teams::of_pair(&gate, &up, rows, form);
+    let function = format!("mul_mat_swiglu_{}_{}", form.name(), columns.next_power_of_two());
     let grid = [narrow(rows.div_ceil(teams.rows()))?, 1, 1];
     Ok(vec![Launch::grid(function, grid, THREADS).integer("split", teams.split)])
 }

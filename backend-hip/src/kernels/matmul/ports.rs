@@ -63,13 +63,33 @@ pub(super) fn suffix(dtype: DType) -> String {
     dtype.to_string().to_lowercase()
 }
 
-/// Values that 16 bytes of levels hold.
-const fn unit(dtype: DType) -> u64 {
-    match dtype {
-        DType::F32 => 4,
-        DType::F16 | DType::BF16 => 8,
-        DType::Q8_0 => 16,
-        _ => 32,
+/// How products of few columns are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// In f32.
+    Exact,
+    /// Every 32 values of a column rounded to eight bits.
+    Rounded,
+}
+
+impl Form {
+    /// In the names of entry points.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Form::Exact => "vec",
+            Form::Rounded => "q8",
+        }
+    }
+
+    /// Values that a lane takes at once, see `include/weights.h` and `include/wide_units.h`.
+    fn unit(self, dtype: DType) -> u64 {
+        match (dtype, self) {
+            (DType::F32, _) => 4,
+            (DType::F16 | DType::BF16, _) => 8,
+            (DType::Q8_0, _) => 16,
+            (DType::Q4_K, Form::Rounded) => 64,
+            _ => 32,
+        }
     }
 }
 
@@ -81,7 +101,7 @@ pub(super) struct Teams {
 }
 
 /// Threads of a block.
-pub(super) const THREADS: u32 = 256;
+pub(super) const THREADS: u32 = 512;
 /// Waves of a block.
 const WAVES: u32 = THREADS / 32;
 /// Rows of a team.
@@ -91,8 +111,8 @@ const BLOCKS: u64 = 160;
 
 impl Teams {
     /// For this many rows of all weights like `weight`. The number of columns must not matter here: it would change results.
-    pub(super) fn new(weight: &Layout, rows: u64) -> Self {
-        let turns = weight.shape[0] / unit(weight.dtype) / 32;
+    pub(super) fn new(weight: &Layout, rows: u64, form: Form) -> Self {
+        let turns = weight.shape[0] / form.unit(weight.dtype) / 32;
         let mut teams = Teams { split: 1 };
         while teams.split < 4 && rows / teams.rows() < BLOCKS && u64::from(2 * teams.split) <= turns {
             teams.split *= 2;
@@ -101,8 +121,8 @@ impl Teams {
     }
 
     /// For this many rows of two weights each, computed by the same teams. They suit the weight with the fewer units.
-    pub(super) fn of_pair(gate: &Layout, up: &Layout, rows: u64) -> Self {
-        let (one, other) = (Self::new(gate, 2 * rows), Self::new(up, 2 * rows));
+    pub(super) fn of_pair(gate: &Layout, up: &Layout, rows: u64, form: Form) -> Self {
+        let (one, other) = (Self::new(gate, 2 * rows, form), Self::new(up, 2 * rows, form));
         if one.split < other.split { one } else { other }
     }
 

@@ -1,27 +1,35 @@
 //! `mul_mat`.
 
 use super::any;
-use super::ports::{THREADS, Teams, is_wide, narrow, suffix};
+use super::ports::{Form, THREADS, Teams, is_wide, narrow, suffix};
 use crate::kernels::{Build, Launch};
 
 /// A team of waves some rows, for all columns.
 pub(super) fn few_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    few(build, "vec")
+    few(build, Form::Exact, u32::MAX)
 }
 
-/// The same, every 32 values of a column rounded to eight bits.
+/// The same, every 32 values of a column rounded to eight bits. A block rounds columns for itself: no more blocks than run
+/// at once, each for rows of several places.
 pub(super) fn rounded_columns(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    few(build, "q8")
+    few(build, Form::Rounded, RESIDENT)
 }
 
-fn few(build: &Build<'_>, form: &str) -> Result<Vec<Launch>, String> {
+/// Blocks of 16 waves that run at once on the largest GPU known, two on each of 132 multiprocessors. A smaller one takes them
+/// in turns.
+const RESIDENT: u32 = 264;
+
+fn few(build: &Build<'_>, form: Form, most_blocks: u32) -> Result<Vec<Launch>, String> {
     let (weight, [rows, columns, ..]) = (build.layout("weight")?, build.layout("out")?.shape);
     if !is_wide(build, "weight", &weight) {
         return any(build, "mul_mat_any");
     }
-    let teams = Teams::new(&weight, rows);
-    let function = format!("mul_mat_{form}_{}_{}", suffix(weight.dtype), columns.next_power_of_two());
-    Ok(vec![Launch::grid(function, [teams.blocks(rows)?, 1, 1], THREADS).integer("split", teams.split)])
+    let teams = Teams::new(&weight, rows, form);
+    let function =
+        format!("mul_mat_{}_{}_{}", form.name(), suffix(weight.dtype), columns.next_power_of_two());
+    let blocks = teams.blocks(rows)?.min(most_blocks);
+    let launch = Launch::grid(function, [blocks, 1, 1], THREADS);
+    Ok(vec![launch.integer("groups_x", blocks).integer("split", teams.split)])
 }
 
 /// A block a tile, in f32.

@@ -1,6 +1,6 @@
 //! How rows are shared.
 
-use super::ports::Teams;
+use super::ports::{Form, Teams};
 use super::product::Square;
 use weft_core::graph::{DType, Layout};
 
@@ -10,12 +10,13 @@ fn weight(dtype: DType, inner: u64, rows: u64) -> Layout {
 
 #[test]
 fn few_long_rows_are_shared_by_waves() {
-    let split = |dtype, inner, rows| Teams::new(&weight(dtype, inner, rows), rows).split;
-    assert_eq!(split(DType::Q4_K, 4096, 16384), 1);
-    assert_eq!(split(DType::Q4_K, 4096, 1024), 4);
+    let split = |dtype, inner, rows, form| Teams::new(&weight(dtype, inner, rows), rows, form).split;
+    assert_eq!(split(DType::Q4_K, 4096, 16384, Form::Exact), 1);
+    assert_eq!(split(DType::Q4_K, 4096, 1024, Form::Exact), 4);
     // A wave has at least one turn.
-    assert_eq!(split(DType::Q4_K, 2048, 512), 2);
-    assert_eq!(split(DType::F16, 256, 64), 1);
+    assert_eq!(split(DType::Q4_K, 2048, 512, Form::Exact), 2);
+    assert_eq!(split(DType::Q4_K, 2048, 512, Form::Rounded), 1);
+    assert_eq!(split(DType::F16, 256, 64, Form::Exact), 1);
 }
 
 #[test]
