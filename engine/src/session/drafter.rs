@@ -99,6 +99,8 @@ impl Mtp {
         if most == 0 || known == 0 {
             return Ok(Vec::new());
         }
+        // The last cell was about a token that a cancelled round did not process.
+        self.cut(known);
         if known - self.cells > FEW {
             self.catch_up(session, known - 1)?;
         }

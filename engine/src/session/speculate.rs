@@ -90,7 +90,6 @@ impl Session {
         ids.extend(&guesses);
         let chosen = self.verify(&ids, sampler)?;
         let kept = chosen.len() as u64 - 1;
-        self.tokens.extend_from_slice(&ids);
         self.rewind(guesses.len() as u64 - kept)?;
         self.timings.decoded_tokens += kept + 1;
         self.timings.drafted_tokens += guesses.len() as u64;
@@ -99,7 +98,7 @@ impl Session {
         Ok(chosen)
     }
 
-    /// Runs a token and its guesses and draws from row after row until one is not what was guessed.
+    /// Processes a token and its guesses and draws from row after row until one is not what was guessed.
     fn verify(&mut self, ids: &[u32], sampler: &mut Sampler) -> Result<Vec<Chosen>, Error> {
         let rows = ids.len() as u64;
         let batch = self.batch(rows, Rows::All);
@@ -111,6 +110,7 @@ impl Session {
             let tickets = self.submit(Batch { sample: true, ..batch }, ids)?;
             let mut words = vec![[0i32; 2]; ids.len()];
             self.output(&tickets, names::SAMPLED, bytemuck::cast_slice_mut(&mut words))?;
+            self.tokens.extend_from_slice(ids);
             for (row, [id, bits]) in words.into_iter().enumerate() {
                 let id = u32::try_from(id).map_err(|_| nothing.clone())?;
                 let log_probability = Some(f32::from_bits(bits.cast_unsigned()));
@@ -126,6 +126,7 @@ impl Session {
         let tickets = self.submit(batch, ids)?;
         self.keep_unread(tickets, rows, 0);
         self.fetch_rows()?;
+        self.tokens.extend_from_slice(ids);
         for row in 0..ids.len() {
             let id = sampler.sample(self.row(row))?;
             chosen.push(Chosen { id, log_probability: None });
