@@ -70,18 +70,7 @@ impl Session {
         self.check(&[id])?;
         let started = Instant::now();
         let room = self.context - self.tokens.len() as u64 - 1;
-        let guesses = match self.drafter.take() {
-            Some(mut drafter) => {
-                let guessed = drafter.guess(self, id, room);
-                // A failure has emptied the session behind its back.
-                if let (Err(_), Drafter::Mtp(mtp)) = (&guessed, &mut drafter) {
-                    mtp.cut(self.tokens.len() as u64);
-                }
-                self.drafter = Some(drafter);
-                guessed?
-            }
-            None => Vec::new(),
-        };
+        let guesses = self.with_drafter(|drafter, session| drafter.guess(session, id, room))?;
         if guesses.is_empty() {
             self.timings.decode += started.elapsed();
             return Ok(vec![self.step(id, sampler)?]);
