@@ -2,7 +2,7 @@
 
 use safetensors::SafeTensors;
 use weft_core::graph::DType;
-use weft_core::quant::{BLOCK_TYPES, block_type, decode_row, encode_row};
+use weft_core::quant::{BLOCK_TYPES, block_type, decode_row, encode_row, encode_row_weighted};
 
 const TABLES: &[u8] = include_bytes!("../fixtures/dequant.safetensors");
 const COLUMNS: usize = 512;
@@ -99,6 +99,27 @@ fn encoding_is_about_as_good_as_the_tables_encoder() {
         let (ours, theirs) = (squares(&ours), squares(theirs));
         let allowed = if codec.dtype.block_values() == 32 { 1.4 } else { 1.1 };
         assert!(ours <= allowed * theirs, "{}: {ours:e} against {theirs:e}", codec.dtype);
+    }
+}
+
+/// The table's encoder had an importance matrix of ones.
+#[test]
+fn weighted_encoding_is_as_good_as_the_tables_encoder() {
+    let tables = SafeTensors::deserialize(TABLES).unwrap();
+    let source = floats(&tables, "source.f32");
+    for dtype in [DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q4_K, DType::Q5_K, DType::Q6_K] {
+        let theirs = &floats(&tables, &format!("{dtype}.f32"))[..source.len()];
+        let mut bytes = vec![0; dtype.row_bytes(source.len() as u64).unwrap() as usize];
+        let mut ours = vec![f32::NAN; source.len()];
+        encode_row_weighted(dtype, &source, &vec![1.0; source.len()], &mut bytes).unwrap();
+        decode_row(dtype, &bytes, &mut ours).unwrap();
+        let rms = |values: &[f32]| {
+            let squares = values.iter().zip(&source).map(|(a, b)| f64::from(a - b).powi(2));
+            (squares.sum::<f64>() / source.len() as f64).sqrt()
+        };
+        let (ours, theirs) = (rms(&ours), rms(theirs));
+        eprintln!("{dtype}: {:.4} of the table's error", ours / theirs);
+        assert!(ours <= 1.02 * theirs, "{dtype}: {ours:e} against {theirs:e}");
     }
 }
 

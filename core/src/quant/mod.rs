@@ -16,8 +16,9 @@ mod q8_0;
 mod rows;
 mod scales;
 mod search;
+mod weighted;
 
-pub use rows::{QuantError, decode_row, encode_row};
+pub use rows::{QuantError, decode_row, encode_row, encode_row_weighted};
 
 /// How to read, and for tests and synthetic files to write, blocks of one type.
 #[derive(Clone, Copy)]

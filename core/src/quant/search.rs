@@ -9,22 +9,30 @@ const OFFSETS: [f32; 13] = [0.0, -0.9, -0.7, -0.5, -0.3, -0.15, 0.15, 0.3, 0.5, 
 /// Scale and minimum of one group: `x ≈ scale · q − minimum` with `0 ≤ q ≤ top`, both results at least zero.
 ///
 /// Errors count `|x|` plus the group's root mean square: large weights matter most, small ones are not ignored.
-pub(super) fn scale_and_minimum(values: &[f32; 32], top: u8) -> (f32, f32) {
+pub(super) fn scale_and_minimum<const N: usize>(values: &[f32; N], top: u8) -> (f32, f32) {
+    let rms = (values.iter().map(|x| x * x).sum::<f32>() / N as f32).sqrt();
+    weighted_scale_and_minimum(values, &values.map(|x| rms + x.abs()), top)
+}
+
+/// The same with a weight for each error.
+pub(super) fn weighted_scale_and_minimum<const N: usize>(
+    values: &[f32; N],
+    weights: &[f32; N],
+    top: u8,
+) -> (f32, f32) {
     let (low, high) = halves::range(values);
     let low = low.min(0.0);
     if !(high - low).is_finite() || high <= low {
         return (0.0, -low.max(f32::MIN));
     }
-    let rms = (values.iter().map(|x| x * x).sum::<f32>() / 32.0).sqrt();
-    let weights = values.map(|x| rms + x.abs());
 
     let mut best = ((high - low) / f32::from(top), -low);
-    let mut least = error_of(values, &weights, top, best);
+    let mut least = error_of(values, weights, top, best);
     for offset in OFFSETS {
         let inverse = (f32::from(top) + offset) / (high - low);
         let levels = values.map(|x| f32::from(halves::level((x - low) * inverse, top)));
-        let Some(fit) = fit_line(values, &weights, &levels) else { continue };
-        let error = error_of(values, &weights, top, fit);
+        let Some(fit) = fit_line(values, weights, &levels) else { continue };
+        let error = error_of(values, weights, top, fit);
         if error < least {
             (best, least) = (fit, error);
         }
@@ -34,7 +42,7 @@ pub(super) fn scale_and_minimum(values: &[f32; 32], top: u8) -> (f32, f32) {
 
 /// The weighted least-squares `(scale, minimum)` for given levels, with the minimum held at zero where it would be
 /// negative. `None` where the levels do not determine a positive scale.
-fn fit_line(values: &[f32; 32], weights: &[f32; 32], levels: &[f32; 32]) -> Option<(f32, f32)> {
+fn fit_line<const N: usize>(values: &[f32; N], weights: &[f32; N], levels: &[f32; N]) -> Option<(f32, f32)> {
     let (mut w, mut wx, mut wl, mut wll, mut wxl) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for ((x, weight), level) in values.iter().zip(weights).zip(levels) {
         w += weight;
@@ -50,7 +58,12 @@ fn fit_line(values: &[f32; 32], weights: &[f32; 32], levels: &[f32; 32]) -> Opti
     (scale > 0.0 && scale.is_finite() && minimum.is_finite()).then_some((scale, minimum))
 }
 
-fn error_of(values: &[f32; 32], weights: &[f32; 32], top: u8, (scale, minimum): (f32, f32)) -> f32 {
+fn error_of<const N: usize>(
+    values: &[f32; N],
+    weights: &[f32; N],
+    top: u8,
+    (scale, minimum): (f32, f32),
+) -> f32 {
     let inverse = halves::inverse(scale);
     let terms = values.iter().zip(weights).map(|(x, weight)| {
         let level = f32::from(halves::level((x + minimum) * inverse, top));
@@ -63,6 +76,11 @@ fn error_of(values: &[f32; 32], weights: &[f32; 32], top: u8, (scale, minimum): 
 /// The scale of one group of signed levels: `x ≈ scale · q` with `−top ≤ q ≤ top − 1`. The sign of the scale lets the
 /// value of largest magnitude use level `−top`.
 pub(super) fn signed_scale(values: &[f32; 16], top: f32) -> f32 {
+    weighted_signed_scale(values, &values.map(|x| x * x), top)
+}
+
+/// The same with a weight for each error.
+pub(super) fn weighted_signed_scale<const N: usize>(values: &[f32; N], weights: &[f32; N], top: f32) -> f32 {
     let peak = halves::peak(values);
     if peak == 0.0 || !peak.is_finite() {
         return 0.0;
@@ -71,9 +89,8 @@ pub(super) fn signed_scale(values: &[f32; 16], top: f32) -> f32 {
     for offset in OFFSETS {
         let inverse = -(top + offset) / peak;
         let (mut xl, mut ll) = (0.0, 0.0);
-        for x in values {
+        for (x, weight) in values.iter().zip(weights) {
             let level = (x * inverse).round().clamp(-top, top - 1.0);
-            let weight = x * x;
             xl += weight * x * level;
             ll += weight * level * level;
         }
