@@ -3,6 +3,7 @@
 mod file;
 mod greedy;
 mod hybrid;
+mod long_context;
 mod mixture;
 mod outside;
 mod quantised;

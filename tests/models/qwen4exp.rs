@@ -30,7 +30,7 @@ fn references() -> References {
 }
 
 /// The small model on every device, changed or not, with attention in this form.
-fn opened(file: &File, form: SparseForm) -> Vec<Arc<Model>> {
+pub fn opened(file: &File, form: SparseForm) -> Vec<Arc<Model>> {
     let bytes = file.written();
     let open = |backend| {
         let gguf = Gguf::from_bytes(NAME, bytes.clone()).unwrap();
