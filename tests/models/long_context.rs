@@ -144,7 +144,7 @@ fn long_ids(count: usize) -> Vec<u32> {
     std::iter::successors(Some(7), next).map(|state| (state >> 16) % 509).take(count).collect()
 }
 
-/// Logits at each length, and of two tokens decoded behind it.
+/// Logits at each length, and of the token decoded behind it.
 fn at_lengths(model: &Arc<Model>, ids: &[u32]) -> Vec<Vec<f32>> {
     let mut session = session(model, 20_480);
     let rows = LENGTHS.iter().map(|length| {
@@ -159,12 +159,14 @@ fn at_lengths(model: &Arc<Model>, ids: &[u32]) -> Vec<Vec<f32>> {
 
 #[test]
 fn long_contexts_are_finite_and_alike_on_the_cpu_and_on_gpus() {
-    let gpus: Vec<_> = devices::found().into_iter().filter(|device| device.name() != "cpu").collect();
-    let is_software = |name: &str| ["llvmpipe", "swiftshader"].iter().any(|soft| name.contains(soft));
-    let gpus: Vec<_> = gpus.into_iter().filter(|gpu| !is_software(gpu.name())).collect();
-    if gpus.is_empty() && std::env::var_os("WEFT_FIXTURES").is_none() {
-        eprintln!("left out: contexts up to {}: no GPU, and WEFT_FIXTURES is not set", LENGTHS[6]);
+    if std::env::var_os("WEFT_FIXTURES").is_none() {
+        eprintln!("left out: contexts up to {} tokens: set WEFT_FIXTURES, to any folder", LENGTHS[6]);
         return;
+    }
+    let is_gpu = |name: &str| !["cpu", "llvmpipe", "swiftshader"].iter().any(|slow| name.contains(slow));
+    let gpus: Vec<_> = devices::found().into_iter().filter(|device| is_gpu(device.name())).collect();
+    if gpus.is_empty() {
+        eprintln!("no GPU takes part: contexts up to {} tokens are only finite on the CPU", LENGTHS[6]);
     }
     let bytes = file(&references()).written();
     let open = |backend: Arc<dyn Backend>| {
