@@ -215,3 +215,24 @@ fn chats_over_several_turns() {
     assert!(text(&output.stdout).lines().filter(|l| !l.is_empty()).count() >= 3);
     assert!(text(&output.stderr).contains("tokens/s"));
 }
+
+#[test]
+fn quantises_a_file_that_it_can_run() {
+    let place = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
+    let (plain, small) = (place("plain.gguf"), place("small.gguf"));
+    let made = weft(&["synth", "--arch", "qwen35", "--shape", "tiny", "--type", "BF16", "-o", &plain]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let made = weft(&["quantize", &plain, &small, "q4_k_m"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let size = |path: &str| std::fs::metadata(path).expect("a file").len();
+    assert!(size(&small) < size(&plain), "{} of {}", size(&small), size(&plain));
+    let told = weft(&["info", &small]);
+    assert!(text(&told.stdout).contains("Q4_K"), "{}", text(&told.stdout));
+    let again = place("again.gguf");
+    let refused = weft(&["quantize", &small, &again, "Q8_0"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("already"), "{}", text(&refused.stderr));
+    assert!(!Path::new(&again).exists());
+    let refused = weft(&["quantize", &plain, &again, "Q9"]);
+    assert!(text(&refused.stderr).contains("Q4_K_M"), "{}", text(&refused.stderr));
+}
