@@ -33,10 +33,11 @@ fn walk(mut session: Session, ids: &[u32], want: &[f32], bound: f32, what: &str)
 
 #[test]
 fn a_hybrid_model_in_f32_agrees_with_the_references() {
-    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen35.refs.safetensors.planes.zst"));
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     for gpu in hip::stand_ins() {
-        let model = from_file(&path("models/qwen35-f32.gguf.zst"), vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let model =
+            from_file(&path("models/qwen35-f32.gguf.planes.zst"), vec![Arc::clone(gpu) as Arc<dyn Backend>]);
         let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
         let fast = SessionOptions { context: 128, ..SessionOptions::default() };
         walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
@@ -47,10 +48,10 @@ fn a_hybrid_model_in_f32_agrees_with_the_references() {
 /// Prompt and tokens lie behind the position from which not all blocks are chosen.
 #[test]
 fn a_model_that_chooses_blocks_agrees_with_the_references() {
-    let references = References::read(&path("models/qwen4exp.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen4exp.refs.safetensors.planes.zst"));
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     for gpu in hip::stand_ins() {
-        let file = path("models/qwen4exp-f32.gguf.zst");
+        let file = path("models/qwen4exp-f32.gguf.planes.zst");
         let model = from_file(&file, vec![Arc::clone(gpu) as Arc<dyn Backend>]);
         let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
         walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
@@ -59,7 +60,7 @@ fn a_model_that_chooses_blocks_agrees_with_the_references() {
 
 #[test]
 fn a_quantised_hybrid_model_agrees_with_the_references() {
-    let file = path("models/qwen35k-Q4_K_M.refs.safetensors.zst");
+    let file = path("models/qwen35k-Q4_K_M.refs.safetensors.planes.zst");
     let (ids, want) = (ids(), References::read(&file).floats("logits"));
     for gpu in hip::stand_ins() {
         let model = model(vec![Arc::clone(gpu) as Arc<dyn Backend>]);

@@ -19,7 +19,7 @@ pub struct File {
 impl File {
     /// The small model of this name.
     pub fn read(name: &str) -> Self {
-        let file = path(&format!("models/{name}-f32.gguf.zst"));
+        let file = path(&format!("models/{name}-f32.gguf.planes.zst"));
         let gguf = Gguf::from_bytes(name, contents(&file)).unwrap();
         let keys = gguf.metadata().iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
         let tensor = |entry: &weft::gguf::TensorEntry| {

@@ -6,7 +6,7 @@ use weft_tests::refs::References;
 
 #[test]
 fn exact_arithmetic_equals_dequantised_weights() {
-    let references = References::read(&path("models/qwen35k-Q4_K_M.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen35k-Q4_K_M.refs.safetensors.planes.zst"));
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     for model in models(&path("models/qwen35k-Q4_K_M.gguf.zst")) {
         let got = exact(&model, 512).evaluate(&ids, false).unwrap();
@@ -17,7 +17,7 @@ fn exact_arithmetic_equals_dequantised_weights() {
 
 #[test]
 fn fast_arithmetic_is_no_further_off_than_a_known_engine() {
-    let references = References::read(&path("models/qwen35k-Q4_K_M.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen35k-Q4_K_M.refs.safetensors.planes.zst"));
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     for model in models(&path("models/qwen35k-Q4_K_M.gguf.zst")) {
         let got = Strayed::of(&fast(&model, 512).evaluate(&ids, false).unwrap().logits, &want, 512);

@@ -1,10 +1,12 @@
-//! Decoding against `dequant.safetensors`: for each type, 8 rows of raw blocks and the 512 values of each.
+//! Decoding against `dequant.safetensors.zst`: for each type, 8 rows of raw blocks and the 512 values of each.
 
 use safetensors::SafeTensors;
+use std::sync::LazyLock;
 use weft_core::graph::DType;
 use weft_core::quant::{BLOCK_TYPES, block_type, decode_row, encode_row, encode_row_weighted};
 
-const TABLES: &[u8] = include_bytes!("../fixtures/dequant.safetensors");
+static TABLES: LazyLock<Vec<u8>> =
+    LazyLock::new(|| zstd::decode_all(&include_bytes!("../fixtures/dequant.safetensors.zst")[..]).unwrap());
 const COLUMNS: usize = 512;
 
 fn floats(tables: &SafeTensors, name: &str) -> Vec<f32> {
@@ -28,7 +30,7 @@ fn bound(dtype: DType) -> f32 {
 
 #[test]
 fn every_type_decodes_its_table_exactly() {
-    let tables = SafeTensors::deserialize(TABLES).unwrap();
+    let tables = SafeTensors::deserialize(&TABLES).unwrap();
     let mut checked = 0;
     for codec in BLOCK_TYPES {
         let name = codec.dtype.name();
@@ -57,7 +59,7 @@ fn every_type_decodes_its_table_exactly() {
 
 #[test]
 fn plain_floats_pass_unchanged() {
-    let tables = SafeTensors::deserialize(TABLES).unwrap();
+    let tables = SafeTensors::deserialize(&TABLES).unwrap();
     let bytes = tables.tensor("source.f32").unwrap().data();
     let want = floats(&tables, "source.f32");
     let mut out = vec![0.0; want.len()];
@@ -67,7 +69,7 @@ fn plain_floats_pass_unchanged() {
 
 #[test]
 fn encoding_stays_within_half_a_step_of_the_source() {
-    let tables = SafeTensors::deserialize(TABLES).unwrap();
+    let tables = SafeTensors::deserialize(&TABLES).unwrap();
     for codec in BLOCK_TYPES {
         for (row, source) in floats(&tables, "source.f32").chunks(COLUMNS).enumerate() {
             let mut bytes = vec![0; codec.dtype.row_bytes(COLUMNS as u64).unwrap() as usize];
@@ -86,7 +88,7 @@ fn encoding_stays_within_half_a_step_of_the_source() {
 /// Sums of squared errors. The table's encoder searches scales for the types of 32 values too; weft only rounds those.
 #[test]
 fn encoding_is_about_as_good_as_the_tables_encoder() {
-    let tables = SafeTensors::deserialize(TABLES).unwrap();
+    let tables = SafeTensors::deserialize(&TABLES).unwrap();
     let source = floats(&tables, "source.f32");
     for codec in BLOCK_TYPES.into_iter().filter(|codec| codec.dtype != DType::F32) {
         let theirs = &floats(&tables, &format!("{}.f32", codec.dtype))[..source.len()];

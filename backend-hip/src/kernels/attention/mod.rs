@@ -1,5 +1,6 @@
 //! Attention over cached keys and values, plain and gated.
 
+mod blocks;
 mod split;
 mod tile;
 
@@ -20,12 +21,12 @@ pub(super) const VARIANTS: &[Variant] = &[
     cached(GATED, "f32", float_port, |build| fast(build, GATED, false)),
     cached(GATED, "q8_0", byte_port, |build| fast(build, GATED, false)),
     Variant::any(GATED, |build| any(build, GATED)),
-    Variant::any(BLOCKS, |build| any(build, BLOCKS)),
+    Variant::any(BLOCKS, blocks::launches),
     Variant::any(SCORES, scores),
 ];
 
 pub(super) const SCALARS: Scalars =
-    &[(PLAIN, INTEGERS), (GATED, INTEGERS), (BLOCKS, FOLDED), (SCORES, FOLDED)];
+    &[(PLAIN, INTEGERS), (GATED, INTEGERS), (BLOCKS, &["groups_x", "chunks"]), (SCORES, FOLDED)];
 
 /// Chunks of cells; batches of the query heads that share a key/value head; heads and tokens of a tile; and whether chunks
 /// are those of tiles.

@@ -1,5 +1,6 @@
 //! Attention: softmax over cached cells.
 
+mod blocks;
 mod matrix;
 mod split;
 #[cfg(test)]
@@ -27,7 +28,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     cached(GATED, "f32", float_port),
     cached(GATED, "q8_0", byte_port),
     Variant::any(GATED, any),
-    Variant::any("block_attention", any),
+    Variant::any("block_attention", blocks::launches),
     Variant::any("block_scores", scores),
 ];
 
