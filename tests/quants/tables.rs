@@ -107,7 +107,7 @@ fn encoding_is_about_as_good_as_the_tables_encoder() {
 /// The table's encoder had an importance matrix of ones.
 #[test]
 fn weighted_encoding_is_as_good_as_the_tables_encoder() {
-    let tables = SafeTensors::deserialize(TABLES).unwrap();
+    let tables = SafeTensors::deserialize(&TABLES).unwrap();
     let source = floats(&tables, "source.f32");
     for dtype in [DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q4_K, DType::Q5_K, DType::Q6_K] {
         let theirs = &floats(&tables, &format!("{dtype}.f32"))[..source.len()];
