@@ -3,10 +3,12 @@
 use crate::report;
 use anyhow::{Context, bail};
 use clap::Args;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use weft::Model;
 use weft::backends::{self, BackendOptions};
+use weft::models::ExpertsOn;
 use weft::sampling::SamplingParams;
 use weft::session::{DraftBy, GenerateOptions, SampleOn, SessionOptions, Speculation};
 use weft_core::graph::DType;
@@ -41,6 +43,50 @@ impl BackendArgs {
     }
 }
 
+/// Where experts are computed.
+#[derive(Args, Clone)]
+pub struct ExpertArgs {
+    /// Where a mixture's expert matrices lie and are multiplied: gpu, the first device; cpu; cpu:12, those of the first 12
+    /// layers on the CPU and the others on the first device; gpu:12 the other way round.
+    #[arg(long, default_value_t = ExpertsOn::Gpu, value_name = "cpu|gpu[:LAYERS]", value_parser = experts_on)]
+    experts_on: ExpertsOn,
+    /// As --experts-on cpu; -cmoe is understood too.
+    #[arg(long, conflicts_with_all = ["experts_on", "n_cpu_moe"])]
+    cpu_moe: bool,
+    /// As --experts-on cpu:N; -ncmoe is understood too.
+    #[arg(long, value_name = "N", conflicts_with = "experts_on")]
+    n_cpu_moe: Option<u64>,
+}
+
+impl ExpertArgs {
+    /// Which experts where.
+    pub fn experts_on(&self) -> ExpertsOn {
+        match (self.cpu_moe, self.n_cpu_moe) {
+            (true, _) => ExpertsOn::Cpu,
+            (false, Some(layers)) => ExpertsOn::CpuFirst(layers),
+            (false, None) => self.experts_on,
+        }
+    }
+}
+
+fn experts_on(text: &str) -> anyhow::Result<ExpertsOn> {
+    text.parse().map_err(anyhow::Error::msg)
+}
+
+/// Options with one dash and several letters that other engines have, and what they are called here.
+const SHORT: [(&str, &str); 2] = [("-cmoe", "--cpu-moe"), ("-ncmoe", "--n-cpu-moe")];
+
+/// The program's arguments, other engines' short options written out.
+pub fn written_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut open = true;
+    let mut whole = |argument: OsString| {
+        open &= argument != "--";
+        let known = SHORT.iter().find(|(short, _)| open && argument == *short);
+        known.map_or(argument, |(_, long)| long.into())
+    };
+    arguments.map(&mut whole).collect()
+}
+
 /// Which model, on what.
 #[derive(Args, Clone)]
 pub struct ModelArgs {
@@ -49,6 +95,8 @@ pub struct ModelArgs {
     pub model: Option<PathBuf>,
     #[command(flatten)]
     pub backend: BackendArgs,
+    #[command(flatten)]
+    pub experts: ExpertArgs,
 }
 
 impl ModelArgs {
@@ -58,6 +106,10 @@ impl ModelArgs {
         let model = match &self.model {
             Some(path) => Model::open(path, backends)?,
             None => embedded(backends)?,
+        };
+        let model = match self.experts.experts_on() {
+            ExpertsOn::Gpu => model,
+            experts_on => model.with_experts_on(experts_on),
         };
         let bar = report::bar("loading", 0);
         model.load(&mut |done, total| {

@@ -2,14 +2,14 @@
 
 use crate::Error;
 use crate::gguf::{Gguf, HostBytes};
-use crate::models::{Batch, Description, SparseForm};
+use crate::models::{Batch, Description, ExpertsOn, SparseForm};
 use crate::template::ChatTemplate;
 use crate::tokenizer::{Tokenizer, TokenizerOptions};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_core::backend::{Backend, Buffer, DeviceError};
-use weft_core::graph::{DType, Layout, Owner, StorageId};
+use weft_core::graph::{DType, Graph, Layout, NodeId, Owner, StorageId};
 use weft_core::plan::{Place, Plan};
 use weft_core::run::Buffers;
 
@@ -17,6 +17,7 @@ use weft_core::run::Buffers;
 pub struct Model {
     file: Arc<File>,
     backends: Vec<Arc<dyn Backend>>,
+    experts_on: ExpertsOn,
     weights: Mutex<HashMap<(usize, String), Buffer>>,
 }
 
@@ -72,13 +73,46 @@ impl Model {
         let source = gguf.find::<&str>("tokenizer.chat_template")?;
         let template = ChatTemplate::new(source, &text(tokenizer.bos()), &text(tokenizer.eos()))?;
         let file = Arc::new(File { description, tokenizer, template });
-        Ok(Arc::new(Model { file, backends, weights: Mutex::default() }))
+        Ok(Arc::new(Model { file, backends, experts_on: ExpertsOn::Gpu, weights: Mutex::default() }))
     }
 
     /// The same file on other devices, without reading it again. Weights and sessions stay where they were: after a device
     /// was lost, this model on the device opened anew, and new sessions on that, take the place of the old ones.
     pub fn on(&self, backends: Vec<Arc<dyn Backend>>) -> Arc<Self> {
-        Arc::new(Model { file: Arc::clone(&self.file), backends, weights: Mutex::default() })
+        let (file, experts_on) = (Arc::clone(&self.file), self.experts_on);
+        Arc::new(Model { file, backends, experts_on, weights: Mutex::default() })
+    }
+
+    /// The same file on the same devices with experts elsewhere, as [`Model::on`] otherwise.
+    pub fn with_experts_on(&self, experts_on: ExpertsOn) -> Arc<Self> {
+        let (file, backends) = (Arc::clone(&self.file), self.backends.clone());
+        Arc::new(Model { file, backends, experts_on, weights: Mutex::default() })
+    }
+
+    /// Where experts are computed.
+    pub fn experts_on(&self) -> ExpertsOn {
+        self.experts_on
+    }
+
+    /// The graph of one ubatch, and the device of each node that is not the planner's to choose: see
+    /// [`Options::placement`](weft_core::driver::Options::placement).
+    ///
+    /// # Errors
+    /// As [`Description::graph`]; [`Error::Option`] if experts are to stay on a CPU that is not among the devices.
+    pub fn placed_graph(&self, batch: &Batch) -> Result<(Graph, Vec<Option<usize>>), Error> {
+        let (graph, experts) = self.description().graph_with_experts(batch)?;
+        let mut placement = Vec::new();
+        for part in experts.into_iter().filter(|part| self.experts_on.on_cpu(part.layer)) {
+            let cpu = self.backends.iter().position(|backend| backend.name() == "cpu");
+            let cpu = cpu.ok_or_else(|| Error::Option {
+                name: "experts-on",
+                value: self.experts_on.to_string(),
+                why: "there is no CPU among the devices: open one behind the first",
+            })?;
+            placement.resize(graph.nodes.len(), None);
+            placement[part.nodes].fill(Some(cpu));
+        }
+        Ok((graph, placement))
     }
 
     /// Shape and graphs.
@@ -112,18 +146,24 @@ impl Model {
         &self.backends
     }
 
-    /// Puts all weights that the model's graph reads on the preferred device; else each goes there when it is first
-    /// needed. `progress` gets bytes done and bytes in all.
+    /// Puts all weights that the model's graph reads on the preferred device, but for experts that stay elsewhere; else each
+    /// goes there when it is first needed. `progress` gets bytes done and bytes in all.
     ///
     /// # Errors
     /// The device has no memory left.
     pub fn load(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Error> {
-        let graph = self.description().graph(&Batch::token(1, DType::F16))?;
-        let weights = || graph.storages.iter().filter(|s| s.owner == Owner::Weight);
-        let total = weights().map(|s| s.bytes).sum();
+        let (graph, placement) = self.placed_graph(&Batch::token(1, DType::F16))?;
+        let mut devices = vec![0; graph.storages.len()];
+        for (index, device) in placement.iter().enumerate() {
+            let Some(device) = *device else { continue };
+            let read = graph.reads(NodeId(index as u32));
+            read.for_each(|tensor| devices[graph.tensor(tensor).storage.index()] = device);
+        }
+        let weights = || graph.storages.iter().zip(&devices).filter(|(s, _)| s.owner == Owner::Weight);
+        let total = weights().map(|(s, _)| s.bytes).sum();
         let mut done = 0;
-        for storage in weights().filter(|_| !self.backends.is_empty()) {
-            self.weight(0, &storage.name)?;
+        for (storage, device) in weights().filter(|_| !self.backends.is_empty()) {
+            self.weight(*device, &storage.name)?;
             done += storage.bytes;
             progress(done, total);
         }

@@ -1,5 +1,6 @@
 //! Models against references that other programs computed.
 
+mod experts;
 mod file;
 mod greedy;
 mod hybrid;

@@ -124,6 +124,7 @@ impl Mixture {
         let (experts, used, tokens) = (self.experts, u64::from(self.used), net.columns(x));
         let width = net.hyper.embedding;
         let inner = self.inner.get(layer as usize).copied().map_or(0, u64::from);
+        let first = net.b.graph().nodes.len();
         let column = net.b.reshape(x, [width, 1, tokens, 1])?;
         let (gate, up) = if net.has(&blk("ffn_gate_up")) {
             let weight = net.weight(&blk("ffn_gate_up"), &[width, 2 * inner, experts])?;
@@ -145,6 +146,7 @@ impl Mixture {
         let weighted = net.b.mul(each, weights)?;
         let across = net.b.permute(weighted, [1, 0, 2, 3])?;
         let sum = net.b.op(Op::SumRows, &[across])?;
+        net.experts_since(layer, first);
         Ok(net.b.reshape(sum, [width, tokens, 1, 1])?)
     }
 }

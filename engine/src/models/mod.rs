@@ -2,6 +2,7 @@
 
 mod attention;
 mod error;
+mod experts;
 mod hybrid;
 mod hyper;
 mod io;
@@ -20,6 +21,7 @@ mod selection;
 mod streams;
 
 pub use error::ModelError;
+pub use experts::{ExpertNodes, ExpertsOn};
 pub use hyper::Hyper;
 pub use io::{Batch, Rows, SparseForm, names};
 pub(crate) use io::{HostInputs, Run};
@@ -143,6 +145,14 @@ impl Description {
     /// # Errors
     /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft.
     pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
+        Ok(self.graph_with_experts(batch)?.0)
+    }
+
+    /// The same, and which of its nodes compute experts.
+    ///
+    /// # Errors
+    /// As [`Description::graph`].
+    pub fn graph_with_experts(&self, batch: &Batch) -> Result<(Graph, Vec<ExpertNodes>), ModelError> {
         let mut net = Network::new(&self.gguf, &self.hyper, batch, self.form)?;
         if batch.draft && self.hyper.drafts == 0 {
             return Err(net.no_drafter());

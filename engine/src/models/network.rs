@@ -1,6 +1,6 @@
 //! What models are built from: weights by name, the inputs of a ubatch, and layers that several architectures share.
 
-use super::{Batch, Hyper, ModelError, Rows, SparseForm, names};
+use super::{Batch, ExpertNodes, Hyper, ModelError, Rows, SparseForm, names};
 use crate::gguf::Gguf;
 use std::collections::HashMap;
 use weft_core::graph::{BinaryKind, DType, Graph, GraphBuilder, Op, TensorId, UnaryKind};
@@ -21,6 +21,7 @@ pub(crate) struct Network<'a> {
     pub b: GraphBuilder,
     weights: HashMap<String, TensorId>,
     inputs: HashMap<&'static str, TensorId>,
+    experts: Vec<ExpertNodes>,
 }
 
 impl<'a> Network<'a> {
@@ -46,11 +47,16 @@ impl<'a> Network<'a> {
             return Err(ModelError::Batch { tokens, segments, cells, slots, why });
         }
         let (b, weights, inputs) = (GraphBuilder::new(), HashMap::new(), HashMap::new());
-        Ok(Network { gguf, hyper, batch: *batch, form, b, weights, inputs })
+        Ok(Network { gguf, hyper, batch: *batch, form, b, weights, inputs, experts: Vec::new() })
     }
 
-    pub(super) fn finish(self) -> Result<Graph, ModelError> {
-        Ok(self.b.finish()?)
+    pub(super) fn finish(self) -> Result<(Graph, Vec<ExpertNodes>), ModelError> {
+        Ok((self.b.finish()?, self.experts))
+    }
+
+    /// Notes that the nodes from this one to the last made compute a layer's experts.
+    pub fn experts_since(&mut self, layer: u64, first: usize) {
+        self.experts.push(ExpertNodes { layer, nodes: first..self.b.graph().nodes.len() });
     }
 
     /// That the model does not draft.

@@ -422,10 +422,12 @@ impl Session {
             return Ok(());
         }
         let started = Instant::now();
-        let graph = Arc::new(self.model.description().graph(&batch)?);
+        let (graph, placement) = self.model.placed_graph(&batch)?;
+        let graph = Arc::new(graph);
         let options = PlanOptions {
             exact: self.options.exact,
             disabled: self.options.disabled_rules.clone(),
+            placement,
             ..PlanOptions::default()
         };
         let (model, states) = (&self.model, &mut self.states);
