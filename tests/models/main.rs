@@ -8,6 +8,7 @@ mod mixture;
 mod outside;
 mod quantised;
 mod qwen4exp;
+mod scales;
 mod speculation;
 
 use std::path::Path;

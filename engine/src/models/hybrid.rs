@@ -118,16 +118,17 @@ impl Hybrid {
         net: &mut Network<'_>,
         network: impl Fn(&mut Network<'_>, TensorId, u64) -> Result<TensorId, ModelError>,
     ) -> Result<(), ModelError> {
-        let (layer, width, rows) = (net.hyper.layers, net.hyper.embedding, net.hyper.vocabulary);
-        let part = |name: &str| format!("blk.{layer}.nextn.{name}.weight");
-        let table = part("embed_tokens");
-        let token = if net.has(&table) { net.embed_with(&table)? } else { net.embed()? };
+        let (layer, width) = (net.hyper.layers, net.hyper.embedding);
+        let blk = |name: &str| format!("blk.{layer}.nextn.{name}");
+        let part = |name: &str| blk(name) + ".weight";
+        let own_table = net.has(&part("embed_tokens"));
+        let token = if own_table { net.embed_with(&blk("embed_tokens"))? } else { net.embed()? };
         let ring = net.b.state(names::KEPT, DType::F32, &[width, net.batch.kept])?;
         let places = net.before_rows()?;
         let before = net.b.op(Op::GetRows, &[ring, places])?;
         let (token, before) = (net.norm(token, &part("enorm"))?, net.norm(before, &part("hnorm"))?);
         let both = net.b.op(Op::Concat { dim: 0 }, &[token, before])?;
-        let x = net.project(both, &format!("blk.{layer}.nextn.eh_proj"), width)?;
+        let x = net.project(both, &blk("eh_proj"), width)?;
         let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
         let mixed = self.attention(net, normed, layer, |net, heads| net.attend(heads, layer))?;
         let x = net.end_block(x, mixed, layer, "post_attention_norm", |net, x| network(net, x, layer))?;
@@ -151,8 +152,8 @@ impl Hybrid {
             (net.batch.kept - 1) * width * 4,
         )?;
         net.b.op(Op::Copy, &[last, end])?;
-        let head = net.maybe_weight(&part("shared_head_head"), &[width, rows])?;
-        net.logits(y, head)
+        let own_head = Some(blk("shared_head_head")).filter(|_| net.has(&part("shared_head_head")));
+        net.logits(y, own_head.as_deref())
     }
 
     /// Whether a layer is a delta net.
