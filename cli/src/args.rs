@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use weft::Model;
 use weft::backends::{self, BackendOptions};
+use weft::gguf::Gguf;
 use weft::models::ExpertsOn;
 use weft::sampling::SamplingParams;
 use weft::session::{DraftBy, GenerateOptions, SampleOn, SessionOptions, Speculation};
@@ -74,7 +75,8 @@ fn experts_on(text: &str) -> anyhow::Result<ExpertsOn> {
 }
 
 /// Options with one dash and several letters that other engines have, and what they are called here.
-const SHORT: [(&str, &str); 2] = [("-cmoe", "--cpu-moe"), ("-ncmoe", "--n-cpu-moe")];
+const SHORT: [(&str, &str); 3] =
+    [("-cmoe", "--cpu-moe"), ("-ncmoe", "--n-cpu-moe"), ("-md", "--spec-draft-model")];
 
 /// The program's arguments, other engines' short options written out.
 pub fn written_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -102,6 +104,14 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// Opens devices and file, and puts the weights on the device.
     pub fn open(&self) -> anyhow::Result<Arc<Model>> {
+        self.open_with(Ok)
+    }
+
+    /// The same with a change before any weight is loaded.
+    pub fn open_with(
+        &self,
+        change: impl FnOnce(Arc<Model>) -> anyhow::Result<Arc<Model>>,
+    ) -> anyhow::Result<Arc<Model>> {
         let backends = backends::open(&self.backend.backend, &self.backend.options())?;
         let model = match &self.model {
             Some(path) => Model::open(path, backends)?,
@@ -111,6 +121,7 @@ impl ModelArgs {
             ExpertsOn::Gpu => model,
             experts_on => model.with_experts_on(experts_on),
         };
+        let model = change(model)?;
         let bar = report::bar("loading", 0);
         model.load(&mut |done, total| {
             bar.set_length(total);
@@ -160,6 +171,9 @@ pub struct SessionArgs {
     /// or ngram, by what stood in the text before.
     #[arg(long, default_value = "none", value_name = "KIND")]
     pub spec_type: String,
+    /// Guess by the draft block in this file, which may hold nothing else; draft-mtp follows from it. -md is understood too.
+    #[arg(long, visible_alias = "model-draft", value_name = "FILE")]
+    pub spec_draft_model: Option<PathBuf>,
     /// Most tokens of one guess, 1 to 16.
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub spec_draft_n_max: u64,
@@ -193,13 +207,25 @@ impl SessionArgs {
         })
     }
 
-    fn speculation(&self) -> anyhow::Result<Option<Speculation>> {
-        if self.spec_type == "none" {
-            return Ok(None);
+    /// The model with the draft block that was asked for.
+    pub fn drafting(&self, model: Arc<Model>) -> anyhow::Result<Arc<Model>> {
+        match &self.spec_draft_model {
+            Some(path) => Ok(model.with_drafter(Gguf::open(path).map_err(weft::Error::from)?)?),
+            None => Ok(model),
         }
-        let known = DraftBy::NAMES.iter().find(|(name, _)| *name == self.spec_type);
-        let Some((_, by)) = known else {
-            bail!("--spec-type {}: none, draft-mtp and ngram are known", self.spec_type);
+    }
+
+    fn speculation(&self) -> anyhow::Result<Option<Speculation>> {
+        let kind = match (self.spec_type.as_str(), &self.spec_draft_model) {
+            ("none", None) => return Ok(None),
+            ("none", Some(_)) => "draft-mtp",
+            ("ngram", Some(_)) => {
+                bail!("--spec-type ngram guesses without --spec-draft-model: leave one of them out")
+            }
+            (kind, _) => kind,
+        };
+        let Some((_, by)) = DraftBy::NAMES.iter().find(|(name, _)| *name == kind) else {
+            bail!("--spec-type {kind}: none, draft-mtp and ngram are known");
         };
         let (most, least_probability) = (self.spec_draft_n_max, self.spec_draft_p_min);
         Ok(Some(Speculation { by: *by, most, least_probability }))

@@ -28,7 +28,11 @@ pub struct MemoryArgs {
 
 /// Tells it, or why the model cannot be run.
 pub fn tell(out: &mut impl Write, gguf: Arc<Gguf>, args: &MemoryArgs) -> anyhow::Result<()> {
-    let description = match Description::new(gguf) {
+    let opened = Description::new(gguf).and_then(|model| {
+        model.graph(&Batch::token(1, DType::F16))?;
+        Ok(model)
+    });
+    let description = match opened {
         Ok(description) => description,
         Err(error) => {
             writeln!(out, "\nweft cannot run this file: {error}")?;

@@ -143,7 +143,8 @@ impl Description {
     /// The graph of one ubatch, of the trunk or of the drafter.
     ///
     /// # Errors
-    /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft.
+    /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft,
+    /// [`ModelError::OnlyDrafter`] if it does nothing else.
     pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
         Ok(self.graph_with_experts(batch)?.0)
     }
@@ -157,12 +158,21 @@ impl Description {
         if batch.draft && self.hyper.drafts == 0 {
             return Err(net.no_drafter());
         }
+        if !batch.draft && self.only_drafts() {
+            return Err(ModelError::OnlyDrafter { file: self.gguf.file().to_owned() });
+        }
         if batch.draft {
             self.architecture.draft(&mut net)?;
         } else {
             self.architecture.build(&mut net)?;
         }
         net.finish()
+    }
+
+    /// Whether the file holds a draft block and nothing of the trunk.
+    fn only_drafts(&self) -> bool {
+        let trunk = ["blk.0.attn_norm.weight", "blk.0.hc_attn_norm.weight"];
+        self.hyper.drafts > 0 && trunk.iter().all(|name| self.gguf.find_tensor(name).is_none())
     }
 
     /// Whether attention that chooses blocks would choose all of a sequence of so many tokens: then a ubatch that ends there

@@ -59,9 +59,14 @@ impl<'a> Network<'a> {
         self.experts.push(ExpertNodes { layer, nodes: first..self.b.graph().nodes.len() });
     }
 
-    /// That the model does not draft.
+    /// That the model does not draft: its file has no block for it, or weft cannot use it.
     pub fn no_drafter(&self) -> ModelError {
-        ModelError::NoDrafter { file: self.gguf.file().to_owned() }
+        let architecture = &self.hyper.architecture;
+        let why = match self.hyper.drafts {
+            0 => format!("{architecture}.nextn_predict_layers is 0 or missing"),
+            _ => format!("those of {architecture} are not supported yet"),
+        };
+        ModelError::NoDrafter { file: self.gguf.file().to_owned(), why }
     }
 
     /// A weight that must exist with this shape.
