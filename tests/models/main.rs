@@ -1,5 +1,6 @@
 //! Models against references that other programs computed.
 
+mod contradictions;
 mod experts;
 mod file;
 mod greedy;

@@ -14,9 +14,11 @@ pub enum ModelError {
     Gguf(#[from] GgufError),
     #[error("{file}: architecture `{name}` is unknown; weft runs: {known}")]
     Architecture { file: String, name: String, known: String },
-    #[error("{file}: {what} does not fit: {why}")]
+    #[error("{file}: {what} does not fit: {why}; convert the model anew, or correct the key")]
     Unfit { file: String, what: String, why: String },
-    #[error("{file}: tensor `{tensor}` has shape {got:?}, {want:?} expected")]
+    #[error(
+        "{file}: tensor `{tensor}` has shape {got:?}, {want:?} expected after the metadata: convert the model anew"
+    )]
     Shape { file: String, tensor: String, got: Vec<u64>, want: Vec<u64> },
     #[error("{file}: tensor `{tensor}` is of type {dtype}, which weft cannot decode yet")]
     Type { file: String, tensor: String, dtype: DType },

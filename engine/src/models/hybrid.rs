@@ -70,10 +70,18 @@ impl Hybrid {
             key_heads: number("ssm.group_count")?,
             value_heads: number("ssm.time_step_rank")?,
         };
-        if hybrid.taps < 2 || hybrid.taps > 64 || hybrid.width == 0 || hybrid.key_heads == 0 {
-            return Err(unfit("ssm.conv_kernel, state_size or group_count", "out of range"));
+        // Bounds keep products of sizes small enough.
+        for (what, value, least, most) in [
+            ("ssm.conv_kernel", hybrid.taps, 2, 64),
+            ("ssm.state_size", hybrid.width, 1, 1 << 12),
+            ("ssm.group_count", hybrid.key_heads, 1, 1 << 12),
+            ("ssm.time_step_rank", hybrid.value_heads, 1, 1 << 12),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(unfit(what, &format!("it is {value} and must lie between {least} and {most}")));
+            }
         }
-        if !hybrid.value_heads.is_multiple_of(hybrid.key_heads) || hybrid.value_heads == 0 {
+        if !hybrid.value_heads.is_multiple_of(hybrid.key_heads) {
             return Err(unfit("ssm.time_step_rank", "it must be a multiple of ssm.group_count"));
         }
         if Some(number("ssm.inner_size")?) != hybrid.value_heads.checked_mul(hybrid.width) {
