@@ -7,6 +7,7 @@ mod doctor;
 mod info;
 mod interrupt;
 mod logits;
+mod memory;
 mod plan;
 mod quantize;
 mod report;
@@ -54,7 +55,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(args::written_out(std::env::args_os()));
     report::listen(cli.verbose);
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),

@@ -1,5 +1,7 @@
 //! Models against references that other programs computed.
 
+mod contradictions;
+mod experts;
 mod file;
 mod greedy;
 mod hybrid;
@@ -8,6 +10,7 @@ mod mixture;
 mod outside;
 mod quantised;
 mod qwen4exp;
+mod scales;
 mod speculation;
 
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 mod attention;
 mod error;
+mod experts;
 mod hybrid;
 mod hyper;
 mod io;
@@ -20,6 +21,7 @@ mod selection;
 mod streams;
 
 pub use error::ModelError;
+pub use experts::{ExpertNodes, ExpertsOn};
 pub use hyper::Hyper;
 pub use io::{Batch, Rows, SparseForm, names};
 pub(crate) use io::{HostInputs, Run};
@@ -141,11 +143,23 @@ impl Description {
     /// The graph of one ubatch, of the trunk or of the drafter.
     ///
     /// # Errors
-    /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft.
+    /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft,
+    /// [`ModelError::OnlyDrafter`] if it does nothing else.
     pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
+        Ok(self.graph_with_experts(batch)?.0)
+    }
+
+    /// The same, and which of its nodes compute experts.
+    ///
+    /// # Errors
+    /// As [`Description::graph`].
+    pub fn graph_with_experts(&self, batch: &Batch) -> Result<(Graph, Vec<ExpertNodes>), ModelError> {
         let mut net = Network::new(&self.gguf, &self.hyper, batch, self.form)?;
         if batch.draft && self.hyper.drafts == 0 {
             return Err(net.no_drafter());
+        }
+        if !batch.draft && self.only_drafts() {
+            return Err(ModelError::OnlyDrafter { file: self.gguf.file().to_owned() });
         }
         if batch.draft {
             self.architecture.draft(&mut net)?;
@@ -153,6 +167,12 @@ impl Description {
             self.architecture.build(&mut net)?;
         }
         net.finish()
+    }
+
+    /// Whether the file holds a draft block and nothing of the trunk.
+    fn only_drafts(&self) -> bool {
+        let trunk = ["blk.0.attn_norm.weight", "blk.0.hc_attn_norm.weight"];
+        self.hyper.drafts > 0 && trunk.iter().all(|name| self.gguf.find_tensor(name).is_none())
     }
 
     /// Whether attention that chooses blocks would choose all of a sequence of so many tokens: then a ubatch that ends there

@@ -170,7 +170,7 @@ impl Session {
 
     /// Fails now, and not in the middle of a prompt, if the states are too large.
     fn reserve(&mut self) -> Result<(), Error> {
-        let states = states(self.model.description(), &self.batch(1, Rows::All))?;
+        let states = states(self.model.description(), self.model.drafter(), &self.batch(1, Rows::All))?;
         let asked = states.iter().copied().fold(0, u64::saturating_add);
         let largest = states.into_iter().max().unwrap_or(0);
         let Some(device) = self.model.backends().first() else { return Ok(()) };
@@ -422,15 +422,17 @@ impl Session {
             return Ok(());
         }
         let started = Instant::now();
-        let graph = Arc::new(self.model.description().graph(&batch)?);
+        let (graph, placement) = self.model.placed_graph(&batch)?;
+        let graph = Arc::new(graph);
         let options = PlanOptions {
             exact: self.options.exact,
             disabled: self.options.disabled_rules.clone(),
+            placement,
             ..PlanOptions::default()
         };
         let (model, states) = (&self.model, &mut self.states);
         let runner = Runner::prepare(&graph, model.backends(), &options, |plan| {
-            model.buffers(plan, |device, name, bytes| {
+            model.buffers(plan, batch.draft, |device, name, bytes| {
                 if let Some(known) = states.get(&(device, name.to_owned())) {
                     return Ok(known.clone());
                 }
