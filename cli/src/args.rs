@@ -1,5 +1,6 @@
 //! Arguments that several commands share.
 
+use crate::cache::CacheArgs;
 use crate::report;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -94,9 +95,8 @@ pub struct SessionArgs {
     /// Most tokens of a prompt that are processed at once.
     #[arg(long, visible_alias = "ub", default_value_t = 512)]
     pub ubatch: u64,
-    /// Type of cached keys and values: f16 or f32.
-    #[arg(long, default_value = "f16", value_name = "TYPE")]
-    pub cache_type: String,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// Exact arithmetic: f32 throughout, no 8-bit products. Slower.
     #[arg(long)]
     pub exact: bool,
@@ -124,12 +124,8 @@ fn sample_on(text: &str) -> anyhow::Result<SampleOn> {
 impl SessionArgs {
     /// The session's options.
     pub fn options(&self) -> anyhow::Result<SessionOptions> {
-        let cache = match DType::from_name(&self.cache_type) {
-            _ if self.exact => DType::F32,
-            Some(dtype) => dtype,
-            None => bail!("--cache-type {}: no such type; f16 and f32 are known", self.cache_type),
-        };
         let exact = self.exact;
+        let cache = self.cache.types(if exact { DType::F32 } else { DType::F16 })?;
         Ok(SessionOptions {
             context: self.ctx,
             ubatch: self.ubatch,

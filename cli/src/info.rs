@@ -1,12 +1,13 @@
 //! `weft info`: what is in a file.
 
+use crate::cache::CacheArgs;
 use crate::report;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use weft::gguf::{Gguf, Value, ValueKind};
-use weft::models::{Batch, Description};
+use weft::models::{Batch, CacheTypes, Description};
 use weft::session::{Speculation, speculation_bytes};
 use weft_core::graph::{DType, Owner};
 
@@ -18,6 +19,8 @@ pub struct InfoArgs {
     /// List every tensor.
     #[arg(long)]
     tensors: bool,
+    #[command(flatten)]
+    cache: CacheArgs,
 }
 
 /// Longest value that is shown whole.
@@ -52,11 +55,11 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
             writeln!(out, "  {:<40} {:<6} {:?}", tensor.name, tensor.dtype.name(), tensor.extents())?;
         }
     }
-    memory(&mut out, gguf)
+    memory(&mut out, gguf, args.cache.types(DType::F16)?)
 }
 
 /// What contexts of several sizes need, or why the model cannot be run.
-fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()> {
+fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>, cache: CacheTypes) -> anyhow::Result<()> {
     let description = match Description::new(gguf) {
         Ok(description) => description,
         Err(error) => {
@@ -65,11 +68,12 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
         }
     };
     let most = description.hyper().context.max(1);
-    writeln!(out, "\nmemory (f16 cache), weights and state of one sequence")?;
+    let name = cache.to_string().to_lowercase();
+    writeln!(out, "\nmemory ({name} cache), weights and state of one sequence")?;
     let mut sizes: Vec<u64> = (0..).map(|i| 2048u64 << (2 * i)).take_while(|c| *c < most).collect();
     sizes.push(most);
     for cells in sizes {
-        let graph = description.graph(&Batch::token(cells, DType::F16))?;
+        let graph = description.graph(&Batch::token(cells, cache))?;
         let owned = |owner| graph.storages.iter().filter(|s| s.owner == owner).map(|s| s.bytes).sum::<u64>();
         let (weights, states) = (owned(Owner::Weight), owned(Owner::State));
         writeln!(
@@ -82,7 +86,7 @@ fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()
     }
     if description.drafts()? {
         let speculation = Speculation::default();
-        let more = speculation_bytes(&description, most, DType::F16, &speculation)?;
+        let more = speculation_bytes(&description, most, cache, &speculation)?;
         let (guesses, more) = (speculation.most, report::bytes(more));
         writeln!(out, "  --spec-type draft-mtp with guesses of {guesses} adds {more} at the last of them")?;
     }

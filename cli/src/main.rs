@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod cache;
 mod chat;
 mod doctor;
 mod info;
@@ -51,7 +52,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(std::env::args_os().map(cache::written_out));
     report::listen(cli.verbose);
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),

@@ -118,7 +118,7 @@ impl Model {
     /// # Errors
     /// The device has no memory left.
     pub fn load(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Error> {
-        let graph = self.description().graph(&Batch::token(1, DType::F16))?;
+        let graph = self.description().graph(&Batch::token(1, DType::F16.into()))?;
         let weights = || graph.storages.iter().filter(|s| s.owner == Owner::Weight);
         let total = weights().map(|s| s.bytes).sum();
         let mut done = 0;
