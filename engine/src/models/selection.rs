@@ -142,8 +142,11 @@ impl Selection {
         let (width, batch) = (self.width, net.batch);
         let name = format!("blk.{layer}.indexer.k");
         let raw = net.project(x, &format!("{name}_proj"), width)?;
-        let cache =
-            net.b.state(&format!("index.raw.{layer}"), batch.cache.index(), &[width, batch.cells * batch.slots])?;
+        let cache = net.b.state(
+            &format!("index.raw.{layer}"),
+            batch.cache.index(),
+            &[width, batch.cells * batch.slots],
+        )?;
         let rows = net.cache_rows()?;
         let cache = net.b.op(Op::SetRows, &[cache, raw, rows])?;
 

@@ -26,11 +26,12 @@ pub(super) fn launches(
     let wanted = GROUPS / (tiles[0] * tiles[1]).max(1);
     let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
     let form = if matrices { "matrix" } else { "tile" };
-    let tile = Launch::grid(format!("{stem}_{form}_{}_{width}", cache(build)?), [tiles[0], tiles[1], chunks], 256)
-        .integer("chunks", chunks)
-        .integer("batches", batches)
-        .integer("tile_heads", tile_heads)
-        .integer("tile_tokens", tile_tokens);
+    let tile =
+        Launch::grid(format!("{stem}_{form}_{}_{width}", cache(build)?), [tiles[0], tiles[1], chunks], 256)
+            .integer("chunks", chunks)
+            .integer("batches", batches)
+            .integer("tile_heads", tile_heads)
+            .integer("tile_tokens", tile_tokens);
     if chunks == 1 {
         return Ok(vec![tile]);
     }
