@@ -1,5 +1,6 @@
 //! Models against references that other programs computed.
 
+mod cached;
 mod file;
 mod greedy;
 mod hybrid;
