@@ -1,5 +1,6 @@
 //! Arguments that several commands share.
 
+use crate::cache::CacheArgs;
 use crate::report;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -75,16 +76,24 @@ fn experts_on(text: &str) -> anyhow::Result<ExpertsOn> {
 }
 
 /// Options with one dash and several letters that other engines have, and what they are called here.
-const SHORT: [(&str, &str); 3] =
-    [("-cmoe", "--cpu-moe"), ("-ncmoe", "--n-cpu-moe"), ("-md", "--spec-draft-model")];
+const SHORT: [(&str, &str); 5] = [
+    ("-cmoe", "--cpu-moe"),
+    ("-ncmoe", "--n-cpu-moe"),
+    ("-md", "--spec-draft-model"),
+    ("-ctk", "--cache-type-k"),
+    ("-ctv", "--cache-type-v"),
+];
 
 /// The program's arguments, other engines' short options written out.
 pub fn written_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut open = true;
     let mut whole = |argument: OsString| {
         open &= argument != "--";
-        let known = SHORT.iter().find(|(short, _)| open && argument == *short);
-        known.map_or(argument, |(_, long)| long.into())
+        let text = argument.to_str().filter(|_| open).unwrap_or_default();
+        let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
+        let known = SHORT.iter().find(|(short, _)| name == *short);
+        let whole = known.map(|(_, long)| format!("{long}{value}").into());
+        whole.unwrap_or(argument)
     };
     arguments.map(&mut whole).collect()
 }
@@ -157,9 +166,8 @@ pub struct SessionArgs {
     /// Most tokens of a prompt that are processed at once.
     #[arg(long, visible_alias = "ub", default_value_t = 512)]
     pub ubatch: u64,
-    /// Type of cached keys and values: f16 or f32.
-    #[arg(long, default_value = "f16", value_name = "TYPE")]
-    pub cache_type: String,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// Exact arithmetic: f32 throughout, no 8-bit products. Slower.
     #[arg(long)]
     pub exact: bool,
@@ -190,12 +198,8 @@ fn sample_on(text: &str) -> anyhow::Result<SampleOn> {
 impl SessionArgs {
     /// The session's options.
     pub fn options(&self) -> anyhow::Result<SessionOptions> {
-        let cache = match DType::from_name(&self.cache_type) {
-            _ if self.exact => DType::F32,
-            Some(dtype) => dtype,
-            None => bail!("--cache-type {}: no such type; f16 and f32 are known", self.cache_type),
-        };
         let exact = self.exact;
+        let cache = self.cache.types(if exact { DType::F32 } else { DType::F16 })?;
         Ok(SessionOptions {
             context: self.ctx,
             ubatch: self.ubatch,

@@ -2,6 +2,7 @@
 
 mod answer;
 mod args;
+mod cache;
 mod chat;
 mod doctor;
 mod info;

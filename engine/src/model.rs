@@ -113,7 +113,7 @@ impl Model {
                 ModelError::unfit(draft.gguf(), what, "it must be that of the model it drafts for").into()
             );
         }
-        draft.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16) })?;
+        draft.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16.into()) })?;
         let (file, backends, draft) = (Arc::clone(&self.file), self.backends.clone(), Some(Arc::new(draft)));
         let experts_on = self.experts_on;
         Ok(Arc::new(Model { file, backends, experts_on, draft, weights: Mutex::default() }))
@@ -188,7 +188,7 @@ impl Model {
     /// # Errors
     /// The device has no memory left.
     pub fn load(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Error> {
-        let (graph, placement) = self.placed_graph(&Batch::token(1, DType::F16))?;
+        let (graph, placement) = self.placed_graph(&Batch::token(1, DType::F16.into()))?;
         let mut devices = vec![0; graph.storages.len()];
         for (index, device) in placement.iter().enumerate() {
             let Some(device) = *device else { continue };

@@ -150,6 +150,8 @@ fn refuses_bad_arguments_with_one_line() {
     refuses(&["run", "--ctx", "4", "Tell me a story."], &["do not fit a context of 4"]);
     refuses(&["run", "--top-p", "7", "x"], &["top_p"]);
     refuses(&["run", "--cache-type", "q9", "x"], &["q9"]);
+    refuses(&["run", "-ctk", "q4_k", "x"], &["--cache-type-k q4_k", "q8_0"]);
+    refuses(&["run", "-ctv=q4_k", "x"], &["--cache-type-v q4_k", "q8_0"]);
     refuses(&["plan", "--explain", "no_such_node"], &["no_such_node"]);
     let ids = scratch("ids.json", b"[1, 99999]");
     let out = scratch("out.safetensors", b"");

@@ -3,8 +3,11 @@
 use crate::{from_file, ids, largest, model};
 use serde_json::Value;
 use std::sync::Arc;
+use weft::models::CacheTypes;
 use weft::session::{Session, SessionOptions};
 use weft_core::backend::Backend;
+use weft_core::graph::DType;
+use weft_tests::devices;
 use weft_tests::fixtures::path;
 use weft_tests::hip;
 use weft_tests::refs::References;
@@ -42,6 +45,24 @@ fn a_hybrid_model_in_f32_agrees_with_the_references() {
         let fast = SessionOptions { context: 128, ..SessionOptions::default() };
         walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
         walk(Session::new(&model, fast).unwrap(), &ids, &want, FAST, &format!("{} fast", gpu.name()));
+    }
+}
+
+/// Keys and values in blocks: as near to the CPU's as arithmetic lets it be.
+#[test]
+fn quantised_caches_agree_with_the_cpu() {
+    let ids = References::read(&path("models/qwen35.refs.safetensors.planes.zst")).ids("ids");
+    let file = path("models/qwen35-f32.gguf.planes.zst");
+    let cpu = from_file(&file, vec![devices::cpu(&weft_cpu::Options::default())]);
+    for cache in [DType::Q8_0, DType::Q4_0].map(CacheTypes::both) {
+        let exact = SessionOptions { context: 128, cache, ..SessionOptions::exact() };
+        let want =
+            Session::new(&cpu, exact.clone()).unwrap().evaluate(&ids[..PROMPT + 8], false).unwrap().logits;
+        for gpu in hip::stand_ins() {
+            let model = from_file(&file, vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+            let what = format!("{} with {cache}", gpu.name());
+            walk(Session::new(&model, exact.clone()).unwrap(), &ids[..PROMPT + 8], &want, EXACT, &what);
+        }
     }
 }
 

@@ -44,7 +44,7 @@ fn answers(model: &Arc<Model>, ids: &[u32]) -> [Vec<f32>; 3] {
 
 fn planned(model: &Model, tokens: u64) -> Plan {
     let rows = if tokens == 1 { Rows::All } else { Rows::Some(1) };
-    let batch = Batch { tokens, rows, ..Batch::token(64, DType::F16) };
+    let batch = Batch { tokens, rows, ..Batch::token(64, DType::F16.into()) };
     let (graph, placement) = model.placed_graph(&batch).unwrap();
     let offered: Vec<_> =
         model.backends().iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
@@ -53,7 +53,7 @@ fn planned(model: &Model, tokens: u64) -> Plan {
 
 #[test]
 fn answers_are_those_of_one_device() {
-    let references = References::read(&path("models/qwen35moe.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen35moe.refs.safetensors.planes.zst"));
     let ids = &references.ids("ids")[..24];
     let mut firsts: Vec<Arc<dyn Backend>> =
         devices::found().into_iter().filter(|device| device.name() != "cpu").collect();

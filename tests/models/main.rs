@@ -1,5 +1,6 @@
 //! Models against references that other programs computed.
 
+mod cached;
 mod contradictions;
 mod experts;
 mod file;

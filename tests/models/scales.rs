@@ -83,7 +83,7 @@ fn logits(file: &File, backend: Arc<dyn weft_core::backend::Backend>, ids: &[u32
 #[test]
 fn factors_beside_matrices_are_the_same_model() {
     for (name, least) in [("qwen35", 30), ("qwen35moe", 40)] {
-        let references = References::read(&path(&format!("models/{name}.refs.safetensors.zst")));
+        let references = References::read(&path(&format!("models/{name}.refs.safetensors.planes.zst")));
         let ids = &references.ids("ids")[..24];
         let file = File::read(name);
         let (changed, count) = apart(file.clone());

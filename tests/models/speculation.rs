@@ -12,15 +12,15 @@ use weft::session::{DraftBy, GenerateOptions, SampleOn, Session, SessionOptions,
 use weft_tests::devices;
 use weft_tests::fixtures::path;
 
-fn drafting(by: DraftBy, most: u64) -> Option<Speculation> {
+pub fn drafting(by: DraftBy, most: u64) -> Option<Speculation> {
     Some(Speculation { by, most, least_probability: 0.0 })
 }
 
-fn session(model: &Arc<Model>, speculation: Option<Speculation>, options: SessionOptions) -> Session {
+pub fn session(model: &Arc<Model>, speculation: Option<Speculation>, options: SessionOptions) -> Session {
     Session::new(model, SessionOptions { context: 512, speculation, ..options }).unwrap()
 }
 
-fn generated(session: &mut Session, params: &SamplingParams, prompt: &[u32], most: u64) -> Vec<u32> {
+pub fn generated(session: &mut Session, params: &SamplingParams, prompt: &[u32], most: u64) -> Vec<u32> {
     let mut sampler = Sampler::new(params.clone()).unwrap();
     session.prefill(prompt).unwrap();
     prompt.iter().for_each(|id| sampler.accept(*id));
@@ -28,17 +28,17 @@ fn generated(session: &mut Session, params: &SamplingParams, prompt: &[u32], mos
     session.generate(&mut sampler, &options, |_| ControlFlow::Continue(())).unwrap().ids
 }
 
-fn greedy() -> SamplingParams {
+pub fn greedy() -> SamplingParams {
     SamplingParams { temperature: 0.0, ..SamplingParams::default() }
 }
 
-fn prompt(model: &Model) -> Vec<u32> {
+pub fn prompt(model: &Model) -> Vec<u32> {
     let options = weft::tokenizer::EncodeOptions { add_special: false, parse_special: true };
     model.tokenizer().encode("Once upon a time there was a shy dragon", options).unwrap()
 }
 
 /// Tokens that a software GPU generates in reasonable time, and all others.
-fn tokens(model: &Model) -> u64 {
+pub fn tokens(model: &Model) -> u64 {
     if of(model) == "cpu" { 200 } else { 16 }
 }
 
@@ -149,7 +149,7 @@ fn block_of(gguf: &Gguf) -> Gguf {
 
 #[test]
 fn a_file_of_a_draft_block_alone_guesses_as_the_whole_file_does() {
-    for file in ["../../models/weft-tales-12m.Q8_0.gguf", "models/qwen35-f32.gguf.zst"] {
+    for file in ["../../models/weft-tales-12m.Q8_0.gguf", "models/qwen35-f32.gguf.planes.zst"] {
         for model in models(&path(file)) {
             let (ids, most) = match file.ends_with(".zst") {
                 true => ((1..9).collect(), 24),

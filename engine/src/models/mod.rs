@@ -1,6 +1,7 @@
 //! Models: one file each, which only builds graphs from plain operations. `ARCHITECTURES` is the only list.
 
 mod attention;
+mod cache;
 mod error;
 mod experts;
 mod hybrid;
@@ -20,6 +21,7 @@ mod qwen4exp;
 mod selection;
 mod streams;
 
+pub use cache::CacheTypes;
 pub use error::ModelError;
 pub use experts::{ExpertNodes, ExpertsOn};
 pub use hyper::Hyper;
@@ -133,7 +135,7 @@ impl Description {
     /// # Errors
     /// The file says that it has one, and its tensors are missing or do not fit.
     pub fn drafts(&self) -> Result<bool, ModelError> {
-        match self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16) }) {
+        match self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16.into()) }) {
             Ok(_) => Ok(true),
             Err(ModelError::NoDrafter { .. }) => Ok(false),
             Err(error) => Err(error),

@@ -1,13 +1,13 @@
 //! Bytes that a sequence takes.
 
 use super::{SessionOptions, Speculation};
-use crate::models::{Batch, Description, ModelError};
+use crate::models::{Batch, CacheTypes, Description, ModelError};
 use crate::{Error, Model};
 use std::collections::HashMap;
-use weft_core::graph::{DType, Owner};
+use weft_core::graph::Owner;
 
 /// The context that the model was made for, halved until its state fits into half of the free memory.
-pub(super) fn fitting(model: &Model, cache: DType) -> Result<u64, Error> {
+pub(super) fn fitting(model: &Model, cache: CacheTypes) -> Result<u64, Error> {
     const LEAST: u64 = 4096;
     let mut context = model.description().hyper().context.max(1);
     let Some(memory) = model.backends().first().and_then(|b| b.capabilities().memory) else {
@@ -23,7 +23,7 @@ pub(super) fn fitting(model: &Model, cache: DType) -> Result<u64, Error> {
 ///
 /// # Errors
 /// The model's tensors do not fit its metadata.
-pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
+pub fn state_bytes(model: &Model, context: u64, cache: CacheTypes) -> Result<u64, Error> {
     let states = states(model.description(), model.drafter(), &Batch::token(context, cache))?;
     Ok(states.into_iter().fold(0, u64::saturating_add))
 }
@@ -35,7 +35,7 @@ pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Err
 pub fn speculation_bytes(
     model: &Description,
     context: u64,
-    cache: DType,
+    cache: CacheTypes,
     speculation: &Speculation,
 ) -> Result<u64, ModelError> {
     let sum = |batch: &Batch| Ok(states(model, model, batch)?.into_iter().fold(0, u64::saturating_add));
