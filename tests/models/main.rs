@@ -5,6 +5,7 @@ mod experts;
 mod file;
 mod greedy;
 mod hybrid;
+mod long_context;
 mod mixture;
 mod outside;
 mod quantised;
