@@ -12,6 +12,7 @@ mod outside;
 mod quantised;
 mod qwen4exp;
 mod scales;
+mod scaling;
 mod speculation;
 
 use std::path::Path;

@@ -142,8 +142,14 @@ fn scaling(gguf: &Gguf, architecture: &str, context: u64) -> Result<(f32, (f32, 
             if !(0.0..=1.0).contains(&mix) {
                 return Err(unfit("yarn_ext_factor", "it must lie between 0 and 1"));
             }
-            for (name, built_in) in [("yarn_beta_fast", 32.0), ("yarn_beta_slow", 1.0)] {
-                if float(name)?.is_some_and(|beta| beta != built_in) {
+            let built_in = [
+                ("yarn_beta_fast", 32.0),
+                ("yarn_beta_slow", 1.0),
+                ("yarn_attn_factor", 1.0),
+                ("yarn_log_multiplier", 0.0),
+            ];
+            for (name, built_in) in built_in {
+                if float(name)?.is_some_and(|value| value != built_in) {
                     return Err(unfit(name, &format!("only {built_in} is supported")));
                 }
             }
