@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, Buffer, CompileRequest, DeviceError, Program, Ticket};
 use crate::driver::{Forbidden, Offered, Options, State};
-use crate::graph::{Graph, Layout, StorageId, TensorId};
+use crate::graph::{Graph, StorageId, TensorId};
 use crate::plan::{self, Plan, PlanError, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub enum RunError {
     NoOutput { name: String, known: String },
     #[error("input `{name}` does not exist in the graph")]
     NoInput { name: String },
+    #[error("`{name}` has no bytes: give those of every weight, state and input")]
+    NoBytes { name: String },
     #[error("`{name}` holds {got} bytes, {want} expected")]
     Size { name: String, got: usize, want: u64 },
 }
@@ -63,7 +65,7 @@ impl Runner {
                             attempt.state = State::Executable { dispatch };
                         }
                     }
-                    return Ok(Runner { plan: Arc::new(plan), programs, staging: Vec::new() });
+                    return Ok(Self::compiled(plan, programs));
                 }
                 Err(DeviceError::Dispatch { index, kernel, reason }) => {
                     let Some(failed) = plan.dispatches.get(index) else {
@@ -85,6 +87,19 @@ impl Runner {
                 Err(other) => return Err(other.into()),
             }
         }
+    }
+
+    /// Compiles a plan as it is. Nothing is planned anew.
+    ///
+    /// # Errors
+    /// A device refused it.
+    pub fn of(plan: Plan, backends: &[Arc<dyn Backend>], buffers: &Buffers) -> Result<Self, DeviceError> {
+        let programs = compile(&plan, backends, buffers)?;
+        Ok(Self::compiled(plan, programs))
+    }
+
+    fn compiled(plan: Plan, programs: Vec<Option<Box<dyn Program>>>) -> Self {
+        Runner { plan: Arc::new(plan), programs, staging: Vec::new() }
     }
 
     /// The plan that is run.
@@ -140,7 +155,32 @@ impl Runner {
         self.tensor(tickets, plan.output_devices[index], tensor, into, name)
     }
 
-    fn tensor(
+    /// Copies bytes of a storage as a device holds them after a run. Those of an activation are only there if
+    /// [`Options::keep_values`] was set.
+    ///
+    /// # Errors
+    /// The device does not touch the storage, or the bytes lie outside.
+    pub fn storage(
+        &mut self,
+        tickets: &Tickets,
+        device: usize,
+        storage: StorageId,
+        into: &mut [u8],
+    ) -> Result<(), RunError> {
+        let missing = DeviceError::NoBuffer { storage };
+        let (Some(Some(program)), Some(Some(ticket))) =
+            (self.programs.get_mut(device), tickets.0.get(device))
+        else {
+            return Err(missing.into());
+        };
+        Ok(program.read(*ticket, storage, 0, into)?)
+    }
+
+    /// Copies a tensor's bytes, packed, as a device holds them after a run, as [`Runner::storage`] otherwise.
+    ///
+    /// # Errors
+    /// The device does not touch the storage, or `into` has another size. `name` is what the error calls it.
+    pub fn tensor(
         &mut self,
         tickets: &Tickets,
         device: usize,
@@ -161,7 +201,7 @@ impl Runner {
         };
         let mut at = 0;
         let mut failed = None;
-        row_order(&tensor.layout, |offset, bytes| {
+        tensor.layout.in_order(|offset, bytes| {
             if failed.is_none() {
                 let part = &mut into[at..at + bytes];
                 failed = program.read(*ticket, tensor.storage, offset, part).err();
@@ -196,31 +236,6 @@ impl Runner {
 /// The submissions of one run, per device.
 #[derive(Clone, Debug)]
 pub struct Tickets(Vec<Option<Ticket>>);
-
-/// Calls `each` with offset and length of pieces that, joined, are the tensor's elements in packed order.
-fn row_order(layout: &Layout, mut each: impl FnMut(u64, usize)) {
-    if layout.is_packed() {
-        return each(layout.offset, layout.bytes() as usize);
-    }
-    let [_, n1, n2, n3] = layout.shape;
-    let blocks = layout.shape[0] / layout.dtype.block_values();
-    let row = (blocks * layout.dtype.block_bytes()) as usize;
-    for i3 in 0..n3 {
-        for i2 in 0..n2 {
-            for i1 in 0..n1 {
-                let start =
-                    layout.offset + i1 * layout.strides[1] + i2 * layout.strides[2] + i3 * layout.strides[3];
-                if layout.is_packed_at(0) {
-                    each(start, row);
-                } else {
-                    (0..blocks).for_each(|b| {
-                        each(start + b * layout.strides[0], layout.dtype.block_bytes() as usize)
-                    });
-                }
-            }
-        }
-    }
-}
 
 fn compile(
     plan: &Plan,

@@ -3,6 +3,7 @@
 mod drafter;
 mod generate;
 mod inputs;
+mod inspect;
 mod memory;
 mod speculate;
 mod step;
@@ -11,6 +12,7 @@ mod timings;
 
 pub use drafter::DraftBy;
 pub use generate::{Finish, GenerateOptions, Generated};
+pub use inspect::Inspection;
 pub use memory::{speculation_bytes, state_bytes};
 pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
@@ -51,6 +53,9 @@ pub struct SessionOptions {
     pub sample_on: SampleOn,
     /// Whether and how [`Session::generate`] guesses ahead. The text does not depend on it.
     pub speculation: Option<Speculation>,
+    /// Give each value of a run bytes of its own, so that [`Session::inspect`] can read it. Launches stay the same; they take
+    /// more memory.
+    pub keep_values: bool,
 }
 
 impl Default for SessionOptions {
@@ -63,6 +68,7 @@ impl Default for SessionOptions {
             disabled_rules: Vec::new(),
             sample_on: SampleOn::Auto,
             speculation: None,
+            keep_values: false,
         }
     }
 }
@@ -423,6 +429,7 @@ impl Session {
             exact: self.options.exact,
             disabled: self.options.disabled_rules.clone(),
             placement,
+            keep_values: self.options.keep_values,
             ..PlanOptions::default()
         };
         let (model, states) = (&self.model, &mut self.states);
