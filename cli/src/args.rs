@@ -46,7 +46,7 @@ impl BackendArgs {
 }
 
 /// Where experts are computed.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct ExpertArgs {
     /// Where a mixture's expert matrices lie and are multiplied: gpu, the first device; cpu; cpu:12, those of the first 12
     /// layers on the CPU and the others on the first device; gpu:12 the other way round.
@@ -61,6 +61,11 @@ pub struct ExpertArgs {
 }
 
 impl ExpertArgs {
+    /// Experts here.
+    pub fn on(experts_on: ExpertsOn) -> Self {
+        ExpertArgs { experts_on, ..ExpertArgs::default() }
+    }
+
     /// Which experts where.
     pub fn experts_on(&self) -> ExpertsOn {
         match (self.cpu_moe, self.n_cpu_moe) {
