@@ -16,11 +16,13 @@ use weft_core::difference::Difference;
 
 /// Arguments of `weft diff`.
 #[derive(Args)]
-#[command(after_help = "A side is a backend and words behind commas: exact (the default) or fast, unfused, no-repack, \
+#[command(
+    after_help = "A side is a backend and words behind commas: exact (the default) or fast, unfused, no-repack, \
     disable=RULE, cache=TYPE, threads=N, experts-on=cpu.\n\nExamples:\n  \
     weft diff model.gguf --a cpu --b wgpu\n  \
     weft diff model.gguf --a wgpu --b wgpu,unfused --prompt \"Once upon a time\" --steps 8\n  \
-    weft diff model.gguf --a hip --b hip,no-repack --bound 0 --save found")]
+    weft diff model.gguf --a hip --b hip,no-repack --bound 0 --save found"
+)]
 pub struct DiffArgs {
     /// GGUF file. Without it, the model inside this program.
     #[arg(value_name = "FILE")]
@@ -59,24 +61,21 @@ pub struct DiffArgs {
 
 /// Runs the command. It fails if something differs.
 pub fn run(args: &DiffArgs) -> anyhow::Result<()> {
-    let (a, b) = (args.a.open(args.file.as_deref(), args.ubatch)?, args.b.open(args.file.as_deref(), args.ubatch)?);
+    let (a, b) =
+        (args.a.open(args.file.as_deref(), args.ubatch)?, args.b.open(args.file.as_deref(), args.ubatch)?);
     let ids = if args.tokens.is_empty() {
         a.model.tokenizer().encode(&args.prompt, EncodeOptions { add_special: true, parse_special: true })?
     } else {
         args.tokens.clone()
     };
-    let context = ids.len() as u64 + args.steps;
-    let [a, b] = [a, b].map(|mut side| {
-        side.options.context = context;
-        side
-    });
     let options = DiffOptions { bound: args.bound, all: args.all, steps: args.steps };
-    let bar = report::bar("comparing", context);
+    let bar = report::bar("comparing", ids.len() as u64 + args.steps);
     let found = diff([&a, &b], &ids, &options, |done, _| bar.set_position(done))?;
     bar.finish_and_clear();
     if let Some(path) = &args.chart {
         let title = format!("{}: {} beside {}", a.model.name(), args.b, args.a);
-        chart::draw(path, &title, &found.compared, args.bound).with_context(|| format!("drawing {}", path.display()))?;
+        chart::draw(path, &title, &found.compared, args.bound)
+            .with_context(|| format!("drawing {}", path.display()))?;
     }
     print!("{}", text(&found, args));
     if let (Some(blame), Some(folder)) = (&found.blame, &args.save) {
@@ -103,9 +102,11 @@ fn text(found: &Report, args: &DiffArgs) -> String {
         let _ = writeln!(out, "the furthest apart: {}: {}", worst.name, numbers(&worst.difference));
     }
     if args.all {
-        let beyond = |c: &&Compared| c.difference.nmse > args.bound || args.bound == 0.0 && !c.difference.is_none();
+        let beyond =
+            |c: &&Compared| c.difference.nmse > args.bound || args.bound == 0.0 && !c.difference.is_none();
         for one in found.compared.iter().filter(beyond) {
-            let _ = writeln!(out, "  token {:>5}  {:<40} {}", one.position, one.name, numbers(&one.difference));
+            let _ =
+                writeln!(out, "  token {:>5}  {:<40} {}", one.position, one.name, numbers(&one.difference));
         }
     }
     let Some(first) = found.first.map(|index| &found.compared[index]) else { return out };
@@ -160,7 +161,10 @@ fn save(blame: &Blame, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
     let graph = std::fs::File::create(folder.join("graph.json"))?;
     serde_json::to_writer_pretty(std::io::BufWriter::new(graph), &blame.part.graph)?;
-    let views = blame.bytes.iter().map(|(name, bytes)| Ok((name, TensorView::new(Dtype::U8, vec![bytes.len()], bytes)?)));
+    let views = blame
+        .bytes
+        .iter()
+        .map(|(name, bytes)| Ok((name, TensorView::new(Dtype::U8, vec![bytes.len()], bytes)?)));
     let views = views.collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
     safetensors::serialize_to_file(views, None, &folder.join("tensors.safetensors"))?;
     Ok(())

@@ -89,8 +89,11 @@ pub fn by_reference(graph: &Arc<Graph>, bytes: &Bytes) -> Result<Left, RunError>
         bytes.get(&storage.name).map_or_else(|| vec![0; storage.bytes as usize], |bytes| bytes.to_vec())
     };
     let mut storages: Vec<Vec<u8>> = graph.storages.iter().map(start).collect();
-    interpret(&plan, &mut storages)
-        .map_err(|source| DeviceError::Kernel { index: 0, kernel: "reference", source })?;
+    interpret(&plan, &mut storages).map_err(|source| DeviceError::Kernel {
+        index: 0,
+        kernel: "reference",
+        source,
+    })?;
     let tensors = wanted(&plan, &options).into_iter().map(|(id, _)| {
         let tensor = graph.tensor(id);
         (id, packed(&storages[tensor.storage.index()], &tensor.layout))

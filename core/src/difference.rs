@@ -33,7 +33,8 @@ impl Difference {
             let (want, got) = (a.len() as u64, b.len() as u64);
             return Err(QuantError::Length { dtype, values, want, got });
         }
-        let mut all = Difference { nmse: 0.0, max_abs: 0.0, ulp: None, unequal: 0, at: 0, values: (0.0, 0.0) };
+        let mut all =
+            Difference { nmse: 0.0, max_abs: 0.0, ulp: None, unequal: 0, at: 0, values: (0.0, 0.0) };
         let (mut error, mut power) = (0.0, 0.0);
         let (a_values, b_values) = (decoded(dtype, a)?, decoded(dtype, b)?);
         for (at, (x, y)) in a_values.iter().zip(&b_values).enumerate() {

@@ -46,7 +46,9 @@ pub enum Error {
     Rewind { asked: u64, possible: u64 },
     #[error("option `{name}` is {value}: {why}")]
     Option { name: &'static str, value: String, why: &'static str },
-    #[error("the two sides do not compute the same: one has {a} where the other has {b}; compare options that keep the graph")]
+    #[error(
+        "the two sides do not compute the same: one has {a} where the other has {b}; compare options that keep the graph"
+    )]
     Unlike { a: String, b: String },
     #[error("values cannot be compared: {0}")]
     Unreadable(QuantError),

@@ -2,6 +2,7 @@
 
 mod cached;
 mod contradictions;
+mod diff;
 mod experts;
 mod file;
 mod greedy;

@@ -11,7 +11,8 @@ const NONE: f64 = 1e-18;
 pub fn draw(path: &Path, title: &str, compared: &[Compared], bound: f64) -> anyhow::Result<()> {
     let places = places(compared);
     let layers = places.iter().map(|(at, _)| at.ceil()).fold(1.0, f64::max);
-    let largest = places.iter().map(|(_, nmse)| *nmse).filter(|nmse| nmse.is_finite()).fold(1e-3, f64::max) * 10.0;
+    let largest =
+        places.iter().map(|(_, nmse)| *nmse).filter(|nmse| nmse.is_finite()).fold(1e-3, f64::max) * 10.0;
     let root = SVGBackend::new(path, (1200, 500)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
@@ -32,7 +33,8 @@ pub fn draw(path: &Path, title: &str, compared: &[Compared], bound: f64) -> anyh
         chart.draw_series(LineSeries::new([(-1.0, bound), (layers, bound)], &BLACK.mix(0.4)))?;
     }
     let color = |nmse: f64| if nmse > bound { RED } else { BLUE };
-    let dots = places.iter().map(|(x, nmse)| Circle::new((*x, nmse.clamp(NONE, largest)), 2, color(*nmse).filled()));
+    let dots =
+        places.iter().map(|(x, nmse)| Circle::new((*x, nmse.clamp(NONE, largest)), 2, color(*nmse).filled()));
     chart.draw_series(dots)?;
     root.present()?;
     Ok(())

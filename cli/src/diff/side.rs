@@ -44,7 +44,8 @@ impl FromStr for SideSpec {
                 ("disable", rule) => options.disabled_rules.push(known_rule(rule)?),
                 ("cache", name) => cache = Some(cache_type(name)?),
                 ("threads", count) => {
-                    backend.threads = count.parse().with_context(|| format!("threads={count}: a whole number"))?;
+                    backend.threads =
+                        count.parse().with_context(|| format!("threads={count}: a whole number"))?;
                 }
                 ("experts-on", place) => experts = ExpertArgs::on(place.parse().map_err(anyhow::Error::msg)?),
                 _ => bail!(

@@ -132,7 +132,8 @@ impl Layout {
         let [_, n1, n2, n3] = self.shape;
         let blocks = self.shape[0] / self.dtype.block_values();
         let block = self.dtype.block_bytes();
-        for (i3, i2, i1) in (0..n3).flat_map(|i3| (0..n2).flat_map(move |i2| (0..n1).map(move |i1| (i3, i2, i1))))
+        for (i3, i2, i1) in
+            (0..n3).flat_map(|i3| (0..n2).flat_map(move |i2| (0..n1).map(move |i1| (i3, i2, i1))))
         {
             let start = self.offset + i1 * self.strides[1] + i2 * self.strides[2] + i3 * self.strides[3];
             if self.is_packed_at(0) {

@@ -75,7 +75,9 @@ pub(super) fn blame(
         })
         .map(|(_, _, tensor)| tensor)
         .collect();
-    let part = graph.part(&nodes, &outputs).map_err(|error| Error::Run(weft_core::plan::PlanError::from(error).into()))?;
+    let part = graph
+        .part(&nodes, &outputs)
+        .map_err(|error| Error::Run(weft_core::plan::PlanError::from(error).into()))?;
     let bytes = operands(first, &plans[0], &part, &nodes)?;
     let alone = Arc::new(part.graph.clone());
     let run = |side: &Side, disabled: &[String]| {
@@ -88,7 +90,8 @@ pub(super) fn blame(
         alone::on(side.model.backends(), &alone, &bytes, &options)
     };
     let one_by_one = ["*".to_owned()];
-    let fused = [run(sides[0], &sides[0].options.disabled_rules)?, run(sides[1], &sides[1].options.disabled_rules)?];
+    let fused =
+        [run(sides[0], &sides[0].options.disabled_rules)?, run(sides[1], &sides[1].options.disabled_rules)?];
     let unfused = [run(sides[0], &one_by_one)?, run(sides[1], &one_by_one)?];
     let reference = alone::by_reference(&alone, &bytes)?;
     let local = locals(&part, graph, &reference, &fused, &unfused)?;
@@ -97,12 +100,7 @@ pub(super) fn blame(
 }
 
 /// What the part's storages held when its launches were about to read them.
-fn operands(
-    side: &mut Inspection<'_>,
-    plan: &Plan,
-    part: &Part,
-    nodes: &[NodeId],
-) -> Result<Bytes, Error> {
+fn operands(side: &mut Inspection<'_>, plan: &Plan, part: &Part, nodes: &[NodeId]) -> Result<Bytes, Error> {
     let inside: Vec<usize> = (0..plan.dispatches.len())
         .filter(|index| plan.dispatches[*index].nodes.iter().any(|node| nodes.contains(node)))
         .collect();

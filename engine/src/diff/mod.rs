@@ -16,7 +16,8 @@ use weft_core::plan::Plan;
 pub struct Side {
     /// The model on its devices.
     pub model: Arc<Model>,
-    /// How its session works. [`SessionOptions::keep_values`] is set by [`diff`].
+    /// How its session works. [`diff`] sets what it needs: values are kept, nobody guesses ahead, the context holds the tokens,
+    /// and both sides take the smaller ubatch.
     pub options: SessionOptions,
 }
 
@@ -88,15 +89,18 @@ pub fn diff(
     options: &DiffOptions,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<Report, Error> {
+    let all = ids.len() as u64 + options.steps;
+    let ubatch = sides[0].options.ubatch.min(sides[1].options.ubatch);
     let session = |side: &Side| {
-        let kept = SessionOptions { keep_values: true, speculation: None, ..side.options.clone() };
-        Session::new(&side.model, kept)
+        let own = side.options.clone();
+        Session::new(
+            &side.model,
+            SessionOptions { keep_values: true, speculation: None, context: all, ubatch, ..own },
+        )
     };
     let [mut a, mut b] = [session(sides[0])?, session(sides[1])?];
     let mut report = Report { compared: Vec::new(), inside: 0, first: None, beyond: 0, blame: None };
-    let ubatch = a.options().ubatch.min(b.options().ubatch) as usize;
-    let all = ids.len() as u64 + options.steps;
-    let mut pieces: Vec<Vec<u32>> = ids.chunks(ubatch).rev().map(<[u32]>::to_vec).collect();
+    let mut pieces: Vec<Vec<u32>> = ids.chunks(ubatch.max(1) as usize).rev().map(<[u32]>::to_vec).collect();
     while let Some(piece) = pieces.pop() {
         let position = a.tokens().len() as u64;
         let (mut a, mut b) = (a.inspect(&piece)?, b.inspect(&piece)?);
@@ -180,7 +184,8 @@ fn alike(graphs: [&Graph; 2]) -> Result<(), Error> {
     let [a, b] = graphs.map(|graph| graph.nodes.len());
     let other = |node: &NodeId| graphs[0].node(*node).op.kind() != graphs[1].node(*node).op.kind();
     let node = if a == b { graphs[0].node_ids().find(other) } else { None };
-    let name = |graph: &Graph| node.map_or_else(|| format!("{} nodes", graph.nodes.len()), |n| graph.describe(n));
+    let name =
+        |graph: &Graph| node.map_or_else(|| format!("{} nodes", graph.nodes.len()), |n| graph.describe(n));
     if a == b && node.is_none() {
         return Ok(());
     }

@@ -119,7 +119,9 @@ impl Inspection<'_> {
         for storage in storages {
             let what = graph.storage(*storage);
             let bytes = match what.owner {
-                Owner::Input => self.inputs.iter().find(|(id, _)| id == storage).map(|(_, bytes)| bytes.clone()),
+                Owner::Input => {
+                    self.inputs.iter().find(|(id, _)| id == storage).map(|(_, bytes)| bytes.clone())
+                }
                 Owner::Weight => {
                     let gguf = self.session.model.gguf();
                     Some(gguf.tensor_bytes(gguf.tensor(&what.name)?)?.as_ref().to_vec())
