@@ -3,7 +3,7 @@
 use crate::backend::{Backend, Buffer, CompileRequest, DeviceError, Program, Ticket};
 use crate::driver::{Forbidden, Offered, Options, State};
 use crate::graph::{Graph, StorageId, TensorId};
-use crate::plan::{self, Plan, PlanError, Transfer};
+use crate::plan::{self, Checked, NotFinite, Plan, PlanError, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -22,6 +22,11 @@ pub enum RunError {
     NoOutput { name: String, known: String },
     #[error("input `{name}` does not exist in the graph")]
     NoInput { name: String },
+    #[error(
+        "{node} made a value that is not finite: number {} of row {} at port `{}` of dispatch {} ({kernel})",
+        at.index, at.row, at.port, at.dispatch
+    )]
+    NotFinite { node: String, kernel: String, at: NotFinite },
     #[error("`{name}` has no bytes: give those of every weight, state and input")]
     NoBytes { name: String },
     #[error("`{name}` holds {got} bytes, {want} expected")]
@@ -35,6 +40,8 @@ pub type Buffers = Vec<HashMap<StorageId, Buffer>>;
 pub struct Runner {
     plan: Arc<Plan>,
     programs: Vec<Option<Box<dyn Program>>>,
+    /// What devices compiled, if it looks for values that are not finite.
+    checked: Option<Checked>,
     staging: Vec<u8>,
 }
 
@@ -50,6 +57,21 @@ impl Runner {
         graph: &Arc<Graph>,
         backends: &[Arc<dyn Backend>],
         options: &Options,
+        buffers: impl FnMut(&Plan) -> Result<Buffers, DeviceError>,
+    ) -> Result<Self, RunError> {
+        Self::prepare_with(graph, backends, options, false, buffers)
+    }
+
+    /// The same, and each run looks for values that are not finite if `finite` is set: see [`RunError::NotFinite`]. Plan and
+    /// results are those without.
+    ///
+    /// # Errors
+    /// As [`Runner::prepare`].
+    pub fn prepare_with(
+        graph: &Arc<Graph>,
+        backends: &[Arc<dyn Backend>],
+        options: &Options,
+        finite: bool,
         mut buffers: impl FnMut(&Plan) -> Result<Buffers, DeviceError>,
     ) -> Result<Self, RunError> {
         let offered: Vec<Offered<'_>> =
@@ -58,16 +80,19 @@ impl Runner {
         loop {
             let mut plan = plan::build(Arc::clone(graph), &offered, &options)?;
             let buffers = buffers(&plan)?;
-            match compile(&plan, backends, &buffers) {
+            let checked = finite.then(|| Checked::of(&plan, &offered));
+            let compiled =
+                compile(checked.as_ref().map_or(&plan, |checked| &checked.plan), backends, &buffers);
+            match compiled.map_err(|error| original(checked.as_ref(), error)) {
                 Ok(programs) => {
                     for attempt in &mut plan.trail {
                         if let State::Claimed { dispatch } = attempt.state {
                             attempt.state = State::Executable { dispatch };
                         }
                     }
-                    return Ok(Self::compiled(plan, programs));
+                    return Ok(Runner { checked, ..Self::compiled(plan, programs) });
                 }
-                Err(DeviceError::Dispatch { index, kernel, reason }) => {
+                Err(DeviceError::Dispatch { index, kernel, reason }) if kernel != "finite" => {
                     let Some(failed) = plan.dispatches.get(index) else {
                         return Err(DeviceError::Dispatch { index, kernel, reason }.into());
                     };
@@ -99,7 +124,7 @@ impl Runner {
     }
 
     fn compiled(plan: Plan, programs: Vec<Option<Box<dyn Program>>>) -> Self {
-        Runner { plan: Arc::new(plan), programs, staging: Vec::new() }
+        Runner { plan: Arc::new(plan), programs, checked: None, staging: Vec::new() }
     }
 
     /// The plan that is run.
@@ -112,6 +137,48 @@ impl Runner {
     /// # Errors
     /// An input is unknown or of another size; a kernel refused its data; the run was cancelled; the device was lost.
     pub fn run(
+        &mut self,
+        inputs: &[(StorageId, &[u8])],
+        cancel: Option<&AtomicBool>,
+    ) -> Result<Tickets, RunError> {
+        let tickets = self.start(inputs, cancel).map_err(|error| self.original(error))?;
+        self.look(&tickets).map_err(|error| self.original(error))?;
+        Ok(tickets)
+    }
+
+    /// Looks at what the checks of a run found, if there are any.
+    fn look(&mut self, tickets: &Tickets) -> Result<(), RunError> {
+        let Some(checked) = self.checked.take() else { return Ok(()) };
+        let found = self.found(&checked, tickets);
+        self.checked = Some(checked);
+        let Some(at) = found? else { return Ok(()) };
+        let dispatch = &self.plan.dispatches[at.dispatch];
+        let node = dispatch.nodes.last().map_or_else(String::new, |node| self.plan.graph.describe(*node));
+        Err(RunError::NotFinite { node, kernel: format!("{}/{}", dispatch.kernel, dispatch.variant), at })
+    }
+
+    fn found(&mut self, checked: &Checked, tickets: &Tickets) -> Result<Option<NotFinite>, RunError> {
+        let mut words = Vec::with_capacity(self.programs.len());
+        for (device, flags) in checked.flags().enumerate() {
+            let mut bytes = Vec::new();
+            if let Some((storage, count)) = flags {
+                bytes.resize(count as usize * 4, 0);
+                self.storage(tickets, device, storage, &mut bytes)?;
+            }
+            words.push(bytes.as_chunks::<4>().0.iter().map(|word| i32::from_le_bytes(*word)).collect());
+        }
+        Ok(checked.first(&words))
+    }
+
+    /// The error by the plan's own dispatches, not by those that were compiled.
+    fn original(&self, error: RunError) -> RunError {
+        match error {
+            RunError::Device(error) => original(self.checked.as_ref(), error).into(),
+            other => other,
+        }
+    }
+
+    fn start(
         &mut self,
         inputs: &[(StorageId, &[u8])],
         cancel: Option<&AtomicBool>,
@@ -146,6 +213,10 @@ impl Runner {
     /// # Errors
     /// The output does not exist, or `into` has another size.
     pub fn output(&mut self, tickets: &Tickets, name: &str, into: &mut [u8]) -> Result<(), RunError> {
+        self.read_output(tickets, name, into).map_err(|error| self.original(error))
+    }
+
+    fn read_output(&mut self, tickets: &Tickets, name: &str, into: &mut [u8]) -> Result<(), RunError> {
         let plan = Arc::clone(&self.plan);
         let at = plan.graph.outputs.iter().position(|(n, _)| n == name);
         let Some((index, tensor)) = at.map(|index| (index, plan.graph.outputs[index].1)) else {
@@ -236,6 +307,20 @@ impl Runner {
 /// The submissions of one run, per device.
 #[derive(Clone, Debug)]
 pub struct Tickets(Vec<Option<Ticket>>);
+
+/// An error of what was compiled, by the dispatches of the plan.
+fn original(checked: Option<&Checked>, error: DeviceError) -> DeviceError {
+    let origin = |index: usize| checked.and_then(|checked| checked.origin(index)).unwrap_or(index);
+    match error {
+        DeviceError::Dispatch { index, kernel, reason } if kernel != "finite" => {
+            DeviceError::Dispatch { index: origin(index), kernel, reason }
+        }
+        DeviceError::Kernel { index, kernel, source } => {
+            DeviceError::Kernel { index: origin(index), kernel, source }
+        }
+        other => other,
+    }
+}
 
 fn compile(
     plan: &Plan,

@@ -5,6 +5,7 @@ mod contradictions;
 mod diff;
 mod experts;
 mod file;
+mod finite;
 mod greedy;
 mod hybrid;
 mod long_context;

@@ -38,7 +38,7 @@ impl Session {
         }
         let batch = self.batch(ids.len() as u64, Rows::All);
         // Makes the states' buffers, if they are not there yet.
-        self.runner(batch)?;
+        self.runner(batch.into())?;
         let states = self.read_states()?;
         let tickets = self.submit(batch, ids)?;
         self.unread = None;
