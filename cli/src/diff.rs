@@ -4,7 +4,7 @@ mod chart;
 mod side;
 
 use crate::report;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use safetensors::tensor::{Dtype, TensorView};
 use side::SideSpec;
@@ -59,6 +59,22 @@ pub struct DiffArgs {
     chart: Option<PathBuf>,
 }
 
+/// What the command fails with if something differs.
+#[derive(Debug)]
+pub struct Apart {
+    a: String,
+    b: String,
+    tensors: u64,
+}
+
+impl std::fmt::Display for Apart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} and {} differ; tensors beyond the bound: {}", self.a, self.b, self.tensors)
+    }
+}
+
+impl std::error::Error for Apart {}
+
 /// Runs the command. It fails if something differs.
 pub fn run(args: &DiffArgs) -> anyhow::Result<()> {
     let (a, b) =
@@ -82,7 +98,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<()> {
         save(blame, folder).with_context(|| format!("writing to {}", folder.display()))?;
     }
     if found.beyond > 0 {
-        bail!("{} and {} differ in {} tensors", args.a, args.b, found.beyond);
+        return Err(Apart { a: args.a.to_string(), b: args.b.to_string(), tensors: found.beyond }.into());
     }
     Ok(())
 }
