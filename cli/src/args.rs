@@ -46,7 +46,7 @@ impl BackendArgs {
 }
 
 /// Where experts are computed.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct ExpertArgs {
     /// Where a mixture's expert matrices lie and are multiplied: gpu, the first device; cpu; cpu:12, those of the first 12
     /// layers on the CPU and the others on the first device; gpu:12 the other way round.
@@ -61,6 +61,11 @@ pub struct ExpertArgs {
 }
 
 impl ExpertArgs {
+    /// Experts here.
+    pub fn on(experts_on: ExpertsOn) -> Self {
+        ExpertArgs { experts_on, ..ExpertArgs::default() }
+    }
+
     /// Which experts where.
     pub fn experts_on(&self) -> ExpertsOn {
         match (self.cpu_moe, self.n_cpu_moe) {
@@ -169,6 +174,10 @@ pub struct SessionArgs {
     /// Exact arithmetic: f32 throughout, no 8-bit products. Slower.
     #[arg(long)]
     pub exact: bool,
+    /// Stop at the first value that is not finite and name what made it: finite, after every ubatch; finite=N, whenever N
+    /// more tokens are processed.
+    #[arg(long, value_name = "finite[=N]", value_parser = check_finite)]
+    pub check: Option<u64>,
     /// Where tokens are sampled: auto lets the device say; host; or device, as far as it can: greedy, or temperature with
     /// --top-k from 1 to 64, --top-p 1, --min-p 0 and no penalties.
     #[arg(long, default_value = "auto", value_name = "WHERE", value_parser = sample_on)]
@@ -188,6 +197,12 @@ pub struct SessionArgs {
     pub spec_draft_p_min: f32,
 }
 
+fn check_finite(text: &str) -> anyhow::Result<u64> {
+    let (what, every) = text.split_once('=').unwrap_or((text, "1"));
+    let every = every.parse().ok().filter(|every| *every > 0);
+    every.filter(|_| what == "finite").context("finite and finite=N are known, N at least 1")
+}
+
 fn sample_on(text: &str) -> anyhow::Result<SampleOn> {
     let known = SampleOn::NAMES.iter().find(|(name, _)| *name == text);
     known.map(|(_, sample_on)| *sample_on).context("auto, host and device are known")
@@ -205,6 +220,7 @@ impl SessionArgs {
             exact,
             sample_on: self.sample_on,
             speculation: self.speculation()?,
+            check_finite: self.check.unwrap_or(0),
             ..SessionOptions::default()
         })
     }

@@ -4,6 +4,7 @@ mod answer;
 mod args;
 mod cache;
 mod chat;
+mod diff;
 mod doctor;
 mod info;
 mod interrupt;
@@ -45,6 +46,8 @@ enum Command {
     Info(info::InfoArgs),
     /// Show how a model would be run: dispatches, fusions, memory, and why.
     Plan(plan::PlanArgs),
+    /// Run a model in two ways beside each other and find the first tensor, and the kernel, in which they part.
+    Diff(diff::DiffArgs),
     /// Write the logits of given token ids to a file: for comparisons with other engines.
     Logits(logits::LogitsArgs),
     /// Tell which devices are found, what they can do, and what is wrong with them.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Chat(args) => chat::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Logits(args) => logits::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Quantize(args) => quantize::run(&args),

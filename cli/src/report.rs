@@ -1,5 +1,6 @@
 //! What people see besides the text: errors, notes, progress, colours.
 
+use crate::diff::Apart;
 use std::io::{ErrorKind, IsTerminal};
 use std::time::Duration;
 use weft::Error;
@@ -47,7 +48,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         Some(Error::Run(_) | Error::Cancelled { .. } | Error::Sampling(_)) => true,
         _ => false,
     });
-    if running { 1 } else { 2 }
+    if running || error.is::<Apart>() { 1 } else { 2 }
 }
 
 /// Whether the reader of our output has gone.

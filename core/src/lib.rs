@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod alone;
 pub mod backend;
 pub mod contract;
+pub mod difference;
 pub mod driver;
 pub mod fault;
 pub mod graph;

@@ -2,8 +2,8 @@
 
 use crate::backend::{Backend, Buffer, CompileRequest, DeviceError, Program, Ticket};
 use crate::driver::{Forbidden, Offered, Options, State};
-use crate::graph::{Graph, Layout, StorageId, TensorId};
-use crate::plan::{self, Plan, PlanError, Transfer};
+use crate::graph::{Graph, StorageId, TensorId};
+use crate::plan::{self, Checked, NotFinite, Plan, PlanError, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -22,6 +22,13 @@ pub enum RunError {
     NoOutput { name: String, known: String },
     #[error("input `{name}` does not exist in the graph")]
     NoInput { name: String },
+    #[error(
+        "{node} made a value that is not finite: number {} of row {} at port `{}` of dispatch {} ({kernel})",
+        at.index, at.row, at.port, at.dispatch
+    )]
+    NotFinite { node: String, kernel: String, at: NotFinite },
+    #[error("`{name}` has no bytes: give those of every weight, state and input")]
+    NoBytes { name: String },
     #[error("`{name}` holds {got} bytes, {want} expected")]
     Size { name: String, got: usize, want: u64 },
 }
@@ -33,6 +40,8 @@ pub type Buffers = Vec<HashMap<StorageId, Buffer>>;
 pub struct Runner {
     plan: Arc<Plan>,
     programs: Vec<Option<Box<dyn Program>>>,
+    /// What devices compiled, if it looks for values that are not finite.
+    checked: Option<Checked>,
     staging: Vec<u8>,
 }
 
@@ -48,6 +57,21 @@ impl Runner {
         graph: &Arc<Graph>,
         backends: &[Arc<dyn Backend>],
         options: &Options,
+        buffers: impl FnMut(&Plan) -> Result<Buffers, DeviceError>,
+    ) -> Result<Self, RunError> {
+        Self::prepare_with(graph, backends, options, false, buffers)
+    }
+
+    /// The same, and each run looks for values that are not finite if `finite` is set: see [`RunError::NotFinite`]. Plan and
+    /// results are those without.
+    ///
+    /// # Errors
+    /// As [`Runner::prepare`].
+    pub fn prepare_with(
+        graph: &Arc<Graph>,
+        backends: &[Arc<dyn Backend>],
+        options: &Options,
+        finite: bool,
         mut buffers: impl FnMut(&Plan) -> Result<Buffers, DeviceError>,
     ) -> Result<Self, RunError> {
         let offered: Vec<Offered<'_>> =
@@ -56,16 +80,19 @@ impl Runner {
         loop {
             let mut plan = plan::build(Arc::clone(graph), &offered, &options)?;
             let buffers = buffers(&plan)?;
-            match compile(&plan, backends, &buffers) {
+            let checked = finite.then(|| Checked::of(&plan, &offered));
+            let compiled =
+                compile(checked.as_ref().map_or(&plan, |checked| &checked.plan), backends, &buffers);
+            match compiled.map_err(|error| original(checked.as_ref(), error)) {
                 Ok(programs) => {
                     for attempt in &mut plan.trail {
                         if let State::Claimed { dispatch } = attempt.state {
                             attempt.state = State::Executable { dispatch };
                         }
                     }
-                    return Ok(Runner { plan: Arc::new(plan), programs, staging: Vec::new() });
+                    return Ok(Runner { checked, ..Self::compiled(plan, programs) });
                 }
-                Err(DeviceError::Dispatch { index, kernel, reason }) => {
+                Err(DeviceError::Dispatch { index, kernel, reason }) if kernel != "finite" => {
                     let Some(failed) = plan.dispatches.get(index) else {
                         return Err(DeviceError::Dispatch { index, kernel, reason }.into());
                     };
@@ -87,6 +114,19 @@ impl Runner {
         }
     }
 
+    /// Compiles a plan as it is. Nothing is planned anew.
+    ///
+    /// # Errors
+    /// A device refused it.
+    pub fn of(plan: Plan, backends: &[Arc<dyn Backend>], buffers: &Buffers) -> Result<Self, DeviceError> {
+        let programs = compile(&plan, backends, buffers)?;
+        Ok(Self::compiled(plan, programs))
+    }
+
+    fn compiled(plan: Plan, programs: Vec<Option<Box<dyn Program>>>) -> Self {
+        Runner { plan: Arc::new(plan), programs, checked: None, staging: Vec::new() }
+    }
+
     /// The plan that is run.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -97,6 +137,48 @@ impl Runner {
     /// # Errors
     /// An input is unknown or of another size; a kernel refused its data; the run was cancelled; the device was lost.
     pub fn run(
+        &mut self,
+        inputs: &[(StorageId, &[u8])],
+        cancel: Option<&AtomicBool>,
+    ) -> Result<Tickets, RunError> {
+        let tickets = self.start(inputs, cancel).map_err(|error| self.original(error))?;
+        self.look(&tickets).map_err(|error| self.original(error))?;
+        Ok(tickets)
+    }
+
+    /// Looks at what the checks of a run found, if there are any.
+    fn look(&mut self, tickets: &Tickets) -> Result<(), RunError> {
+        let Some(checked) = self.checked.take() else { return Ok(()) };
+        let found = self.found(&checked, tickets);
+        self.checked = Some(checked);
+        let Some(at) = found? else { return Ok(()) };
+        let dispatch = &self.plan.dispatches[at.dispatch];
+        let node = dispatch.nodes.last().map_or_else(String::new, |node| self.plan.graph.describe(*node));
+        Err(RunError::NotFinite { node, kernel: format!("{}/{}", dispatch.kernel, dispatch.variant), at })
+    }
+
+    fn found(&mut self, checked: &Checked, tickets: &Tickets) -> Result<Option<NotFinite>, RunError> {
+        let mut words = Vec::with_capacity(self.programs.len());
+        for (device, flags) in checked.flags().enumerate() {
+            let mut bytes = Vec::new();
+            if let Some((storage, count)) = flags {
+                bytes.resize(count as usize * 4, 0);
+                self.storage(tickets, device, storage, &mut bytes)?;
+            }
+            words.push(bytes.as_chunks::<4>().0.iter().map(|word| i32::from_le_bytes(*word)).collect());
+        }
+        Ok(checked.first(&words))
+    }
+
+    /// The error by the plan's own dispatches, not by those that were compiled.
+    fn original(&self, error: RunError) -> RunError {
+        match error {
+            RunError::Device(error) => original(self.checked.as_ref(), error).into(),
+            other => other,
+        }
+    }
+
+    fn start(
         &mut self,
         inputs: &[(StorageId, &[u8])],
         cancel: Option<&AtomicBool>,
@@ -131,6 +213,10 @@ impl Runner {
     /// # Errors
     /// The output does not exist, or `into` has another size.
     pub fn output(&mut self, tickets: &Tickets, name: &str, into: &mut [u8]) -> Result<(), RunError> {
+        self.read_output(tickets, name, into).map_err(|error| self.original(error))
+    }
+
+    fn read_output(&mut self, tickets: &Tickets, name: &str, into: &mut [u8]) -> Result<(), RunError> {
         let plan = Arc::clone(&self.plan);
         let at = plan.graph.outputs.iter().position(|(n, _)| n == name);
         let Some((index, tensor)) = at.map(|index| (index, plan.graph.outputs[index].1)) else {
@@ -140,7 +226,32 @@ impl Runner {
         self.tensor(tickets, plan.output_devices[index], tensor, into, name)
     }
 
-    fn tensor(
+    /// Copies bytes of a storage as a device holds them after a run. Those of an activation are only there if
+    /// [`Options::keep_values`] was set.
+    ///
+    /// # Errors
+    /// The device does not touch the storage, or the bytes lie outside.
+    pub fn storage(
+        &mut self,
+        tickets: &Tickets,
+        device: usize,
+        storage: StorageId,
+        into: &mut [u8],
+    ) -> Result<(), RunError> {
+        let missing = DeviceError::NoBuffer { storage };
+        let (Some(Some(program)), Some(Some(ticket))) =
+            (self.programs.get_mut(device), tickets.0.get(device))
+        else {
+            return Err(missing.into());
+        };
+        Ok(program.read(*ticket, storage, 0, into)?)
+    }
+
+    /// Copies a tensor's bytes, packed, as a device holds them after a run, as [`Runner::storage`] otherwise.
+    ///
+    /// # Errors
+    /// The device does not touch the storage, or `into` has another size. `name` is what the error calls it.
+    pub fn tensor(
         &mut self,
         tickets: &Tickets,
         device: usize,
@@ -161,7 +272,7 @@ impl Runner {
         };
         let mut at = 0;
         let mut failed = None;
-        row_order(&tensor.layout, |offset, bytes| {
+        tensor.layout.in_order(|offset, bytes| {
             if failed.is_none() {
                 let part = &mut into[at..at + bytes];
                 failed = program.read(*ticket, tensor.storage, offset, part).err();
@@ -197,28 +308,17 @@ impl Runner {
 #[derive(Clone, Debug)]
 pub struct Tickets(Vec<Option<Ticket>>);
 
-/// Calls `each` with offset and length of pieces that, joined, are the tensor's elements in packed order.
-fn row_order(layout: &Layout, mut each: impl FnMut(u64, usize)) {
-    if layout.is_packed() {
-        return each(layout.offset, layout.bytes() as usize);
-    }
-    let [_, n1, n2, n3] = layout.shape;
-    let blocks = layout.shape[0] / layout.dtype.block_values();
-    let row = (blocks * layout.dtype.block_bytes()) as usize;
-    for i3 in 0..n3 {
-        for i2 in 0..n2 {
-            for i1 in 0..n1 {
-                let start =
-                    layout.offset + i1 * layout.strides[1] + i2 * layout.strides[2] + i3 * layout.strides[3];
-                if layout.is_packed_at(0) {
-                    each(start, row);
-                } else {
-                    (0..blocks).for_each(|b| {
-                        each(start + b * layout.strides[0], layout.dtype.block_bytes() as usize)
-                    });
-                }
-            }
+/// An error of what was compiled, by the dispatches of the plan.
+fn original(checked: Option<&Checked>, error: DeviceError) -> DeviceError {
+    let origin = |index: usize| checked.and_then(|checked| checked.origin(index)).unwrap_or(index);
+    match error {
+        DeviceError::Dispatch { index, kernel, reason } if kernel != "finite" => {
+            DeviceError::Dispatch { index: origin(index), kernel, reason }
         }
+        DeviceError::Kernel { index, kernel, source } => {
+            DeviceError::Kernel { index: origin(index), kernel, source }
+        }
+        other => other,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::template::TemplateError;
 use crate::tokenizer::TokenizerError;
 use thiserror::Error;
 use weft_core::backend::DeviceError;
+use weft_core::quant::QuantError;
 use weft_core::run::RunError;
 
 /// Any failure of loading or running a model.
@@ -45,6 +46,12 @@ pub enum Error {
     Rewind { asked: u64, possible: u64 },
     #[error("option `{name}` is {value}: {why}")]
     Option { name: &'static str, value: String, why: &'static str },
+    #[error(
+        "the two sides do not compute the same: one has {a} where the other has {b}; compare options that keep the graph"
+    )]
+    Unlike { a: String, b: String },
+    #[error("values cannot be compared: {0}")]
+    Unreadable(QuantError),
     #[error("cancelled at position {position}")]
     Cancelled { position: u64 },
 }

@@ -25,6 +25,7 @@
 pub mod backends;
 #[cfg(feature = "default-model")]
 mod default_model;
+pub mod diff;
 mod error;
 pub mod gguf;
 mod model;

@@ -39,7 +39,7 @@ fn default_model() -> Vec<u8> {
 
 /// Exit code 2, one line on standard error that holds all of `parts`, and no panic.
 fn refuses(args: &[&str], parts: &[&str]) {
-    let chosen = args.contains(&"--backend") || args[0] == "info";
+    let chosen = args.contains(&"--backend") || ["info", "diff"].contains(&args[0]);
     let output = if chosen { weft(args) } else { on_cpu(args) };
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
@@ -237,4 +237,32 @@ fn quantises_a_file_that_it_can_run() {
     assert!(!Path::new(&again).exists());
     let refused = weft(&["quantize", &plain, &again, "Q9"]);
     assert!(text(&refused.stderr).contains("Q4_K_M"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn compares_two_ways_of_running_a_model() {
+    let same = weft(&["diff", "--b", "cpu,unfused", "--steps", "2"]);
+    assert!(same.status.success(), "{}", text(&same.stderr));
+    assert!(text(&same.stdout).contains("; 0 beyond 1e-6"), "{}", text(&same.stdout));
+    let place = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
+    let (found, chart) = (place("found"), place("errors.svg"));
+    let options = ["--bound", "0", "--tokens", "1,2,3", "--save", &found, "--chart", &chart];
+    let apart = weft(&[&["diff", "--a", "cpu", "--b", "cpu,fast"], &options[..]].concat());
+    assert_eq!(apart.status.code(), Some(1), "{}", text(&apart.stderr));
+    let told = text(&apart.stdout);
+    assert!(told.contains("at fault: cpu,fast: mul_mat/q8"), "{told}");
+    for file in ["graph.json", "tensors.safetensors"] {
+        assert!(Path::new(&found).join(file).exists(), "{file}");
+    }
+    assert!(std::fs::read_to_string(&chart).expect("a chart").starts_with("<svg"));
+    refuses(&["diff", "--b", "cpu,disable=nothing"], &["nothing", "gdn_layer"]);
+}
+
+#[test]
+fn looks_for_bad_values_without_changing_a_word() {
+    let plain = on_cpu(&["run", "--temp", "0", "-n", "20", "A bee."]);
+    let checked = on_cpu(&["run", "--check", "finite=4", "--temp", "0", "-n", "20", "A bee."]);
+    assert!(checked.status.success(), "{}", text(&checked.stderr));
+    assert_eq!(plain.stdout, checked.stdout);
+    refuses(&["run", "--check", "finite=0", "A bee."], &["finite=N"]);
 }

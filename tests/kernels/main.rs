@@ -31,6 +31,7 @@ mod cumsum;
 mod diag;
 mod expert_sum;
 mod fill;
+mod finite;
 mod flash_attention;
 mod gated_attention;
 mod gated_delta_net;
@@ -80,6 +81,7 @@ static SUBJECTS: &[&Subject] = &[
     &diag::SUBJECT,
     &expert_sum::SUBJECT,
     &fill::SUBJECT,
+    &finite::SUBJECT,
     &flash_attention::SUBJECT,
     &gated_attention::SUBJECT,
     &gated_delta_net::SUBJECT,

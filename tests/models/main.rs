@@ -2,8 +2,10 @@
 
 mod cached;
 mod contradictions;
+mod diff;
 mod experts;
 mod file;
+mod finite;
 mod greedy;
 mod hybrid;
 mod long_context;

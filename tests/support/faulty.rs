@@ -1,5 +1,5 @@
-//! A backend around another: it offers other kernels, fails to build chosen dispatches, forgets states, or is lost; and it
-//! counts what programs read back.
+//! A backend around another: it offers other kernels, fails to build chosen dispatches or builds others, forgets states, or is
+//! lost; and it counts what programs read back.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,9 +9,10 @@ use weft_core::backend::{
     Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program, Ticket,
 };
 use weft_core::contract::Contract;
-use weft_core::graph::{Layout, StorageId};
+use weft_core::graph::{Graph, Layout, StorageId};
 use weft_core::plan::Dispatch;
 
+type Alters = Box<dyn Fn(&Graph, &mut Dispatch) + Send + Sync>;
 type Fails = Box<dyn Fn(&Dispatch) -> Option<String> + Send + Sync>;
 
 /// The backend.
@@ -22,6 +23,7 @@ pub struct Faulty {
     life: Arc<Life>,
     offers: Vec<Offer>,
     fails: Fails,
+    alters: Option<Alters>,
     loses: fn(&Dispatch) -> bool,
     /// Buffers of these names hold NaN until a program writes them.
     forgotten: HashSet<String>,
@@ -53,7 +55,8 @@ impl Faulty {
         let offers = inner.offers().to_vec();
         let name = inner.name().to_owned();
         let (fails, forgotten, handles) = (Box::new(|_: &Dispatch| None), HashSet::new(), Mutex::default());
-        Faulty { inner, name, capabilities, life, offers, fails, loses: |_| false, forgotten, handles }
+        let (alters, loses) = (None, (|_| false) as fn(&Dispatch) -> bool);
+        Faulty { inner, name, capabilities, life, offers, fails, alters, loses, forgotten, handles }
     }
 
     /// Under another name.
@@ -81,6 +84,12 @@ impl Faulty {
     /// Fails to build the dispatches for which this gives a reason.
     pub fn failing(mut self, fails: impl Fn(&Dispatch) -> Option<String> + Send + Sync + 'static) -> Self {
         self.fails = Box::new(fails);
+        self
+    }
+
+    /// Builds another dispatch than the plan has: a kernel that computes something else.
+    pub fn altering(mut self, alters: impl Fn(&Graph, &mut Dispatch) + Send + Sync + 'static) -> Self {
+        self.alters = Some(Box::new(alters));
         self
     }
 
@@ -180,7 +189,13 @@ impl Backend for Faulty {
                 return Err(DeviceError::Dispatch { index, kernel: dispatch.kernel, reason });
             }
         }
-        let inner = self.inner.compile(request)?;
+        let mut plan = None;
+        if let Some(alters) = &self.alters {
+            let altered = plan.insert(request.plan.clone());
+            altered.dispatches.iter_mut().for_each(|dispatch| alters(&request.plan.graph, dispatch));
+        }
+        let plan = plan.as_ref().unwrap_or(request.plan);
+        let inner = self.inner.compile(&CompileRequest { plan, ..*request })?;
         Ok(Box::new(Mortal { inner, life: Arc::clone(&self.life) }))
     }
 

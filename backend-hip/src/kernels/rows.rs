@@ -15,6 +15,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("softmax", |build| block_a_row(build, "softmax_any")),
     Variant::any("l2_norm", |build| block_a_row(build, "l2_norm_any")),
     Variant::any("sum_rows", |build| block_a_row(build, "sum_rows_any")),
+    Variant::any("finite", |build| block_a_row(build, "finite_any")),
     Variant::any("cumsum", |build| block_a_row(build, "cumsum_any")),
 ];
 

@@ -16,6 +16,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("softmax", group_a_row),
     Variant::any("l2_norm", group_a_row),
     Variant::any("sum_rows", group_a_row),
+    Variant::any("finite", group_a_row),
     Variant::any("cumsum", group_a_row),
 ];
 

@@ -43,6 +43,8 @@ pub struct Options {
     pub placement: Vec<Option<usize>>,
     /// Claims that failed before.
     pub forbidden: Vec<Forbidden>,
+    /// Give each activation bytes of its own, so that all can be read after a run. Launches stay the same.
+    pub keep_values: bool,
 }
 
 /// An accepted claim with its kernel and place.

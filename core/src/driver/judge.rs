@@ -162,11 +162,11 @@ fn results_are_produced(
             return Err(refuse(claim, node, Why::Escapes { readers }));
         }
         let storage = scene.graph.storage(tensor.storage);
-        let wanted = scene
-            .graph
-            .outputs
-            .iter()
-            .any(|(_, output)| scene.writers(scene.graph.tensor(*output)).contains(&node));
+        // A node may make several values, and only another one of them be an output.
+        let outputs = scene.graph.outputs.iter().map(|(_, output)| scene.graph.tensor(*output));
+        let wanted = outputs
+            .filter(|output| output.storage == tensor.storage)
+            .any(|output| scene.writers(output).contains(&node));
         let replaced =
             || {
                 scene.dependencies.after(node).iter().any(|edge| {

@@ -124,6 +124,26 @@ impl Layout {
         walk(self.offset, run, &levels, &mut each);
     }
 
+    /// Calls `each` with offset and length of pieces that, joined, are the elements in packed order.
+    pub fn in_order(&self, mut each: impl FnMut(u64, usize)) {
+        if self.is_packed() {
+            return each(self.offset, self.bytes() as usize);
+        }
+        let [_, n1, n2, n3] = self.shape;
+        let blocks = self.shape[0] / self.dtype.block_values();
+        let block = self.dtype.block_bytes();
+        for (i3, i2, i1) in
+            (0..n3).flat_map(|i3| (0..n2).flat_map(move |i2| (0..n1).map(move |i1| (i3, i2, i1))))
+        {
+            let start = self.offset + i1 * self.strides[1] + i2 * self.strides[2] + i3 * self.strides[3];
+            if self.is_packed_at(0) {
+                each(start, (blocks * block) as usize);
+            } else {
+                (0..blocks).for_each(|b| each(start + b * self.strides[0], block as usize));
+            }
+        }
+    }
+
     /// Whether both layouts, taken in one storage, share at least one byte.
     ///
     /// Exact, except that a pair whose strides differ so wildly that deciding would take more than some ten thousand

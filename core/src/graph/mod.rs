@@ -11,6 +11,7 @@ mod error;
 pub(crate) mod float;
 mod layout;
 mod op;
+mod part;
 mod shapes;
 mod tensor;
 mod verify;
@@ -25,6 +26,7 @@ pub use layout::Layout;
 pub use op::{
     BinaryKind, HeadMap, L2Form, Op, OpKind, Rope, RopeKind, Signature, SourcePort, Triangle, UnaryKind, Use,
 };
+pub use part::Part;
 pub use shapes::{Placed, Shaped, may_be_in_place, results};
 pub use tensor::{Node, NodeId, Owner, Storage, StorageId, Tensor, TensorId};
 

@@ -14,6 +14,7 @@ mod cumsum;
 mod diag;
 mod expert_sum;
 mod fill;
+mod finite;
 mod flash_attention;
 mod gated_attention;
 mod gated_delta_net;
@@ -60,7 +61,7 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 43] = [
+pub static ALL: [&Kernel; 44] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
@@ -74,6 +75,7 @@ pub static ALL: [&Kernel; 43] = [
     &diag::KERNEL,
     &expert_sum::KERNEL,
     &fill::KERNEL,
+    &finite::KERNEL,
     &flash_attention::KERNEL,
     &gated_attention::KERNEL,
     &gated_delta_net::KERNEL,

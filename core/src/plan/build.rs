@@ -47,12 +47,15 @@ pub fn build(graph: Arc<Graph>, devices: &[Offered<'_>], options: &Options) -> R
     }
     crossings.extend(borders.last.iter().map(|t| (u32::MAX, *t)));
     let places = |device: usize| {
+        let all = dispatches.iter().filter(|d| d.device == device && options.keep_values);
+        let values = all.flat_map(|d| d.bindings.iter().flatten()).map(|b| b.tensor.storage);
         let kept: Vec<StorageId> = graph
             .outputs
             .iter()
             .zip(&borders.output_devices)
             .filter(|(_, d)| **d == device)
             .map(|((_, t), _)| graph.tensor(*t).storage)
+            .chain(values)
             .collect();
         place::place(&graph, devices[device].name, device, &dispatches, &crossings, &kept)
     };

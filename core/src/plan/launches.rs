@@ -24,6 +24,18 @@ impl Dispatch {
 }
 
 impl Plan {
+    /// The same up to a dispatch, which and all behind it are left out; what it reads can be read once this has run.
+    pub fn before(&self, dispatch: usize) -> Plan {
+        let mut plan = self.clone();
+        plan.dispatches.truncate(dispatch);
+        plan.splits.retain_mut(|split| {
+            split.end = split.end.min(dispatch);
+            split.first < split.end
+        });
+        plan.last_copies.clear();
+        plan
+    }
+
     /// Per split of the plan its launches on a device, cut where more than `most` floating-point operations would run
     /// without a break; empty for splits of other devices.
     pub fn parts(&self, device: usize, indices: &[usize], most: u64) -> Vec<Vec<Range<usize>>> {

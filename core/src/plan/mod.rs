@@ -1,6 +1,7 @@
 //! Plans: immutable, hashable, serialisable, explainable orders of launches.
 
 mod build;
+mod checked;
 mod cost;
 mod error;
 mod explain;
@@ -11,6 +12,7 @@ mod schedule;
 mod transfer;
 
 pub use build::build;
+pub use checked::{Checked, NotFinite};
 pub use cost::Cost;
 pub use error::{PlanError, Uncovered};
 pub use explain::Census;

@@ -3,6 +3,7 @@
 mod drafter;
 mod generate;
 mod inputs;
+mod inspect;
 mod memory;
 mod speculate;
 mod step;
@@ -11,6 +12,7 @@ mod timings;
 
 pub use drafter::DraftBy;
 pub use generate::{Finish, GenerateOptions, Generated};
+pub use inspect::Inspection;
 pub use memory::{speculation_bytes, state_bytes};
 pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
@@ -51,6 +53,12 @@ pub struct SessionOptions {
     pub sample_on: SampleOn,
     /// Whether and how [`Session::generate`] guesses ahead. The text does not depend on it.
     pub speculation: Option<Speculation>,
+    /// Give each value of a run bytes of its own, so that [`Session::inspect`] can read it. Launches stay the same; they take
+    /// more memory.
+    pub keep_values: bool,
+    /// Look for values that are not finite, in all that launches write, whenever so many more tokens are processed; 0 never
+    /// does, 1 always. The first one found is [`RunError::NotFinite`]; results are the same without.
+    pub check_finite: u64,
 }
 
 impl Default for SessionOptions {
@@ -63,6 +71,8 @@ impl Default for SessionOptions {
             disabled_rules: Vec::new(),
             sample_on: SampleOn::Auto,
             speculation: None,
+            keep_values: false,
+            check_finite: 0,
         }
     }
 }
@@ -94,6 +104,20 @@ pub struct Evaluation {
     pub hidden: Vec<Vec<f32>>,
 }
 
+/// What a compiled plan is for.
+#[derive(Clone, Copy, PartialEq)]
+struct Shape {
+    batch: Batch,
+    /// Whether it looks for values that are not finite.
+    checked: bool,
+}
+
+impl From<Batch> for Shape {
+    fn from(batch: Batch) -> Self {
+        Shape { batch, checked: false }
+    }
+}
+
 /// Logits on a device: of this run, which has so many rows, this row.
 struct Unread {
     tickets: Tickets,
@@ -108,7 +132,7 @@ pub struct Session {
     context: u64,
     states: HashMap<(usize, String), Buffer>,
     /// Most recently used last.
-    runners: Vec<(Batch, Runner)>,
+    runners: Vec<(Shape, Runner)>,
     inputs: Inputs,
     tokens: Vec<u32>,
     logits: Vec<f32>,
@@ -315,7 +339,7 @@ impl Session {
     pub fn plan(&mut self, tokens: u64) -> Result<Arc<Plan>, Error> {
         let rows = if tokens == 1 { Rows::All } else { Rows::Some(1) };
         let batch = self.batch(tokens, rows);
-        self.runner(batch)?;
+        self.runner(batch.into())?;
         let plan = self.runners.last().map(|(_, runner)| Arc::clone(runner.plan()));
         plan.ok_or(Error::EmptyPrompt)
     }
@@ -388,7 +412,7 @@ impl Session {
         if self.cancel.0.swap(false, Ordering::Relaxed) {
             return Err(Error::Cancelled { position: self.tokens.len() as u64 });
         }
-        self.runner(batch)?;
+        self.runner(Shape { batch, checked: self.is_check_due(batch.tokens) })?;
         self.inputs.fill(feed);
         before.into_iter().for_each(|row| self.inputs.follow(row));
         if !batch.draft {
@@ -406,12 +430,19 @@ impl Session {
         outcome.map_err(|error| self.broken(error))
     }
 
-    /// Makes the runner of a batch the last of the list.
-    fn runner(&mut self, batch: Batch) -> Result<(), Error> {
-        if self.runners.last().is_some_and(|(last, _)| *last == batch) {
+    /// Whether so many tokens reach the next place where values are looked at.
+    fn is_check_due(&self, tokens: u64) -> bool {
+        let (every, known) = (self.options.check_finite, self.tokens.len() as u64);
+        every > 0 && known.div_ceil(every) * every < known + tokens
+    }
+
+    /// Makes the runner of a shape the last of the list.
+    fn runner(&mut self, shape: Shape) -> Result<(), Error> {
+        let Shape { batch, checked } = shape;
+        if self.runners.last().is_some_and(|(last, _)| *last == shape) {
             return Ok(());
         }
-        if let Some(at) = self.runners.iter().position(|(known, _)| *known == batch) {
+        if let Some(at) = self.runners.iter().position(|(known, _)| *known == shape) {
             let found = self.runners.remove(at);
             self.runners.push(found);
             return Ok(());
@@ -423,10 +454,11 @@ impl Session {
             exact: self.options.exact,
             disabled: self.options.disabled_rules.clone(),
             placement,
+            keep_values: self.options.keep_values,
             ..PlanOptions::default()
         };
         let (model, states) = (&self.model, &mut self.states);
-        let runner = Runner::prepare(&graph, model.backends(), &options, |plan| {
+        let runner = Runner::prepare_with(&graph, model.backends(), &options, checked, |plan| {
             model.buffers(plan, batch.draft, |device, name, bytes| {
                 if let Some(known) = states.get(&(device, name.to_owned())) {
                     return Ok(known.clone());
@@ -442,7 +474,7 @@ impl Session {
         if self.runners.len() == KEPT_PLANS + rounds {
             self.runners.remove(0);
         }
-        self.runners.push((batch, runner));
+        self.runners.push((shape, runner));
         self.timings.planning += started.elapsed();
         Ok(())
     }
