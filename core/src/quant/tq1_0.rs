@@ -32,7 +32,7 @@ fn group(block: &[u8; 54], index: usize) -> Group {
     let digit = |j: usize| {
         let (byte, p) = place(j);
         let rest = block[byte].wrapping_mul(POWERS[p]);
-        (u16::from(rest) * 3 >> 8) as i8
+        ((u16::from(rest) * 3) >> 8) as i8
     };
     Group::signed(halves::read([block[52], block[53]]), sixteen(index, |j| digit(j) - 1))
 }
