@@ -24,9 +24,8 @@ PKD Segment segment_at(const View &table, pk_u32 entry) {
 // How far from the end of a history of so many inputs the one lies that is `steps` (from 1) before a segment's first token; 0 if
 // there is none. A segment that starts some planes back passes over as many of the newest.
 PKD pk_u32 history_back(const Segment &s, pk_u32 steps, pk_u32 reach) {
-  if (s.fresh || s.plane >= reach) return 0;
-  const pk_u32 back = steps + s.plane;
-  return back > reach ? 0 : back;
+  const pk_u32 over = s.fresh ? reach : s.plane;
+  return over >= reach || steps > reach - over ? 0 : steps + over;
 }
 // The n-th place of a history to be stored anew, in an order in which none is overwritten before it is read.
 PKD pk_u32 tail_place(const Segment &s, pk_u32 n, pk_u32 reach) { return s.count >= s.plane ? n : reach - 1 - n; }

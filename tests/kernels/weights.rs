@@ -7,7 +7,7 @@ use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_id_swiglu, mul_mat_swiglu, mu
 use std::sync::Arc;
 use weft_core::backend::{Backend, Offer};
 use weft_core::contract::draw::{Case, Draft};
-use weft_core::contract::{ANY_WEIGHT, Constant, Constants};
+use weft_core::contract::{ANY_WEIGHT, Constant, Constants, FEW_BITS};
 use weft_core::graph::{DType, Layout};
 use weft_tests::{Random, devices, hip};
 use weft_wgpu::{Bounds, Options};
@@ -84,20 +84,27 @@ fn all_gpus() -> Vec<Arc<dyn Backend>> {
     wgpu.chain(hip).filter(|gpu| devices::admits(gpu.name())).collect()
 }
 
+/// Whether a type's values are codewords.
+fn is_searched(dtype: DType) -> bool {
+    dtype.name().starts_with("IQ") && !dtype.name().starts_with("IQ4")
+}
+
 /// Every offer of a kernel with weights of every type.
 fn check(subject: &Subject, gpus: &[Arc<dyn Backend>], sizes: &[Sizes]) {
     for gpu in gpus {
         for offer in gpu.offers().iter().filter(|offer| offer.contract.kernel == subject.kernel) {
             let (start, mut runs) = (std::time::Instant::now(), 0);
             for (at, dtype) in ANY_WEIGHT.iter().enumerate() {
-                for (number, sizes) in sizes.iter().enumerate() {
-                    // Not every size with every type.
-                    if sizes.outer > 1000 && (at + number) % 3 != 0 {
+                for (number, size) in sizes.iter().enumerate() {
+                    // Not every size with every type; large ones not where encoding is a search.
+                    let turn = if FEW_BITS.contains(dtype) { sizes.len().min(6) } else { 3 };
+                    let (large, few) = (size.outer > 1000, FEW_BITS.contains(dtype));
+                    if (large || few) && (at + number) % turn != 0 || large && is_searched(*dtype) {
                         continue;
                     }
-                    let inner = sizes.inner.next_multiple_of(dtype.block_values());
-                    let sizes = Sizes { inner, ..*sizes };
-                    runs += usize::from(run(&**gpu, offer, subject, *dtype, &sizes).is_some());
+                    let inner = size.inner.next_multiple_of(dtype.block_values());
+                    let size = Sizes { inner, ..*size };
+                    runs += usize::from(run(&**gpu, offer, subject, *dtype, &size).is_some());
                 }
             }
             println!(

@@ -43,7 +43,11 @@ fn tokens(model: &Model) -> u64 {
 fn a_draft_block_gives_its_references() {
     for case in cases() {
         let ids = case.references.ids("ids");
-        for model in case.models.iter().filter(|model| model.description().drafts().unwrap()) {
+        if case.references.maybe_floats("mtp_logits").is_none() {
+            eprintln!("left out: a draft block that has no references here; see WEFT_FIXTURES");
+            continue;
+        }
+        for model in &case.models {
             for ubatch in [160, 7] {
                 let options = SessionOptions { ubatch, ..SessionOptions::exact() };
                 let mut session = session(model, drafting(DraftBy::Mtp, 3), options);

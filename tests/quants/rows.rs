@@ -27,9 +27,9 @@ fn a_row_of_too_few_or_too_many_bytes_is_refused() {
 
 #[test]
 fn a_type_without_a_codec_is_refused_by_name() {
-    let error = decode_row(DType::IQ1_S, &[0; 50], &mut [0.0; 256]).unwrap_err();
-    assert_eq!(error, QuantError::Unsupported { dtype: DType::IQ1_S });
-    assert_eq!(error.to_string(), "weft cannot read the type IQ1_S");
+    let error = decode_row(DType::F64, &[0; 8], &mut [0.0; 1]).unwrap_err();
+    assert_eq!(error, QuantError::Unsupported { dtype: DType::F64 });
+    assert_eq!(error.to_string(), "weft cannot read the type F64");
 }
 
 #[test]

@@ -9,13 +9,13 @@ const OFFSETS: [f32; 13] = [0.0, -0.9, -0.7, -0.5, -0.3, -0.15, 0.15, 0.3, 0.5, 
 /// Scale and minimum of one group: `x ≈ scale · q − minimum` with `0 ≤ q ≤ top`, both results at least zero.
 ///
 /// Errors count `|x|` plus the group's root mean square: large weights matter most, small ones are not ignored.
-pub(super) fn scale_and_minimum(values: &[f32; 32], top: u8) -> (f32, f32) {
+pub(super) fn scale_and_minimum<const N: usize>(values: &[f32; N], top: u8) -> (f32, f32) {
     let (low, high) = halves::range(values);
     let low = low.min(0.0);
     if !(high - low).is_finite() || high <= low {
         return (0.0, -low.max(f32::MIN));
     }
-    let rms = (values.iter().map(|x| x * x).sum::<f32>() / 32.0).sqrt();
+    let rms = (values.iter().map(|x| x * x).sum::<f32>() / N as f32).sqrt();
     let weights = values.map(|x| rms + x.abs());
 
     let mut best = ((high - low) / f32::from(top), -low);
@@ -34,7 +34,7 @@ pub(super) fn scale_and_minimum(values: &[f32; 32], top: u8) -> (f32, f32) {
 
 /// The weighted least-squares `(scale, minimum)` for given levels, with the minimum held at zero where it would be
 /// negative. `None` where the levels do not determine a positive scale.
-fn fit_line(values: &[f32; 32], weights: &[f32; 32], levels: &[f32; 32]) -> Option<(f32, f32)> {
+fn fit_line<const N: usize>(values: &[f32; N], weights: &[f32; N], levels: &[f32; N]) -> Option<(f32, f32)> {
     let (mut w, mut wx, mut wl, mut wll, mut wxl) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for ((x, weight), level) in values.iter().zip(weights).zip(levels) {
         w += weight;
@@ -50,7 +50,12 @@ fn fit_line(values: &[f32; 32], weights: &[f32; 32], levels: &[f32; 32]) -> Opti
     (scale > 0.0 && scale.is_finite() && minimum.is_finite()).then_some((scale, minimum))
 }
 
-fn error_of(values: &[f32; 32], weights: &[f32; 32], top: u8, (scale, minimum): (f32, f32)) -> f32 {
+fn error_of<const N: usize>(
+    values: &[f32; N],
+    weights: &[f32; N],
+    top: u8,
+    (scale, minimum): (f32, f32),
+) -> f32 {
     let inverse = halves::inverse(scale);
     let terms = values.iter().zip(weights).map(|(x, weight)| {
         let level = f32::from(halves::level((x + minimum) * inverse, top));

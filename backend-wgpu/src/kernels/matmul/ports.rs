@@ -2,7 +2,7 @@
 
 use crate::adapter::Caps;
 use crate::kernels::{Build, Launch, MOST_GROUPS};
-use weft_core::contract::{Allowed, Extent, F32, Port, Stride, Symbol};
+use weft_core::contract::{ANY_WEIGHT, Allowed, COMMON, Extent, F32, Port, Stride, Symbol};
 use weft_core::graph::{DType, Layout};
 
 /// Values that rows are taken by.
@@ -37,6 +37,17 @@ pub(super) fn product_port(port: Port) -> Port {
     port.shape[2] = Extent::Is(1);
     port.shape[3] = Extent::Is(1);
     port
+}
+
+/// Ports of products on matrix units: types of few bits go without.
+pub(super) fn matrix_port(port: Port) -> Port {
+    if port.dtypes == ANY_WEIGHT { Port { dtypes: COMMON, ..rows_port(port) } } else { rows_port(port) }
+}
+
+/// The same for one matrix of weights, one plane of columns.
+pub(super) fn matrix_plane(port: Port) -> Port {
+    let narrowed = product_port(port);
+    Port { dtypes: matrix_port(port).dtypes, ..narrowed }
 }
 
 /// Whether a device runs products on matrix units: subgroups of 32 threads, and room for two tiles of halves.
