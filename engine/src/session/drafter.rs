@@ -43,6 +43,16 @@ impl Drafter {
         })
     }
 
+    /// Takes from the session what a ubatch of so many tokens would overwrite.
+    pub fn make_room(&mut self, session: &mut Session, tokens: u64) -> Result<(), Error> {
+        let Drafter::Mtp(mtp) = self else { return Ok(()) };
+        // What the ubatch is to be sampled by is set already.
+        let sampling = std::mem::take(&mut session.inputs.sampling);
+        let made = mtp.make_room(session, tokens);
+        session.inputs.sampling = sampling;
+        made
+    }
+
     /// Guesses what follows `id`, which is not processed yet: at most `room` tokens.
     pub fn guess(&mut self, session: &mut Session, id: u32, room: u64) -> Result<Vec<u32>, Error> {
         match self {
@@ -73,7 +83,7 @@ impl Mtp {
 
     /// Catches up with the trunk, as far as the next token of each is known, if its residuals would be overwritten by
     /// `tokens` more.
-    pub fn make_room(&mut self, session: &mut Session, tokens: u64) -> Result<(), Error> {
+    fn make_room(&mut self, session: &mut Session, tokens: u64) -> Result<(), Error> {
         let known = session.tokens.len() as u64;
         if known + tokens - self.cells < session.kept() {
             Ok(())
@@ -99,6 +109,8 @@ impl Mtp {
         if most == 0 || known == 0 {
             return Ok(Vec::new());
         }
+        // The last cell was about a token that a cancelled round did not process.
+        self.cut(known);
         if known - self.cells > FEW {
             self.catch_up(session, known - 1)?;
         }
@@ -124,6 +136,21 @@ impl Mtp {
 }
 
 impl Session {
+    /// Lets the drafter work on the session that it belongs to; nothing is made without one.
+    pub(super) fn with_drafter<T: Default>(
+        &mut self,
+        work: impl FnOnce(&mut Drafter, &mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let Some(mut drafter) = self.drafter.take() else { return Ok(T::default()) };
+        let made = work(&mut drafter, self);
+        // A failure may have emptied the session behind its back.
+        if let (Err(_), Drafter::Mtp(mtp)) = (&made, &mut drafter) {
+            mtp.cut(self.tokens.len() as u64);
+        }
+        self.drafter = Some(drafter);
+        made
+    }
+
     /// Runs the draft block on tokens whose cells begin at `cell`; `before` names the residual that a single token follows,
     /// if it is not the trunk's. Gives the likeliest next token and its probability.
     fn draft(

@@ -377,17 +377,7 @@ impl Session {
     }
 
     fn submit(&mut self, batch: Batch, ids: &[u32]) -> Result<Tickets, Error> {
-        if let Some(Drafter::Mtp(mut mtp)) =
-            self.drafter.take_if(|drafter| matches!(drafter, Drafter::Mtp(_)))
-        {
-            let sampling = std::mem::take(&mut self.inputs.sampling);
-            let made = mtp.make_room(self, ids.len() as u64);
-            self.inputs.sampling = sampling;
-            // A failure has emptied the session behind its back.
-            made.is_err().then(|| mtp.cut(self.tokens.len() as u64));
-            self.drafter = Some(Drafter::Mtp(mtp));
-            made?;
-        }
+        self.with_drafter(|drafter, session| drafter.make_room(session, ids.len() as u64))?;
         let cell = self.tokens.len() as u64;
         let ring = self.kept().saturating_sub(1);
         let kept = (cell % ring.max(1), ring);

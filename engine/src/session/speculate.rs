@@ -70,18 +70,7 @@ impl Session {
         self.check(&[id])?;
         let started = Instant::now();
         let room = self.context - self.tokens.len() as u64 - 1;
-        let guesses = match self.drafter.take() {
-            Some(mut drafter) => {
-                let guessed = drafter.guess(self, id, room);
-                // A failure has emptied the session behind its back.
-                if let (Err(_), Drafter::Mtp(mtp)) = (&guessed, &mut drafter) {
-                    mtp.cut(self.tokens.len() as u64);
-                }
-                self.drafter = Some(drafter);
-                guessed?
-            }
-            None => Vec::new(),
-        };
+        let guesses = self.with_drafter(|drafter, session| drafter.guess(session, id, room))?;
         if guesses.is_empty() {
             self.timings.decode += started.elapsed();
             return Ok(vec![self.step(id, sampler)?]);
@@ -90,7 +79,6 @@ impl Session {
         ids.extend(&guesses);
         let chosen = self.verify(&ids, sampler)?;
         let kept = chosen.len() as u64 - 1;
-        self.tokens.extend_from_slice(&ids);
         self.rewind(guesses.len() as u64 - kept)?;
         self.timings.decoded_tokens += kept + 1;
         self.timings.drafted_tokens += guesses.len() as u64;
@@ -99,7 +87,7 @@ impl Session {
         Ok(chosen)
     }
 
-    /// Runs a token and its guesses and draws from row after row until one is not what was guessed.
+    /// Processes a token and its guesses and draws from row after row until one is not what was guessed.
     fn verify(&mut self, ids: &[u32], sampler: &mut Sampler) -> Result<Vec<Chosen>, Error> {
         let rows = ids.len() as u64;
         let batch = self.batch(rows, Rows::All);
@@ -111,6 +99,7 @@ impl Session {
             let tickets = self.submit(Batch { sample: true, ..batch }, ids)?;
             let mut words = vec![[0i32; 2]; ids.len()];
             self.output(&tickets, names::SAMPLED, bytemuck::cast_slice_mut(&mut words))?;
+            self.tokens.extend_from_slice(ids);
             for (row, [id, bits]) in words.into_iter().enumerate() {
                 let id = u32::try_from(id).map_err(|_| nothing.clone())?;
                 let log_probability = Some(f32::from_bits(bits.cast_unsigned()));
@@ -126,6 +115,7 @@ impl Session {
         let tickets = self.submit(batch, ids)?;
         self.keep_unread(tickets, rows, 0);
         self.fetch_rows()?;
+        self.tokens.extend_from_slice(ids);
         for row in 0..ids.len() {
             let id = sampler.sample(self.row(row))?;
             chosen.push(Chosen { id, log_probability: None });

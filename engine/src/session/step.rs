@@ -80,6 +80,12 @@ impl Session {
     /// # Errors
     /// The device was lost. The session is empty then.
     pub fn fetch_logits(&mut self) -> Result<&[f32], Error> {
+        if let Some(Unread { tickets, .. }) = self.unread.take_if(|unread| unread.rows == 1) {
+            let mut logits = std::mem::take(&mut self.logits);
+            let outcome = self.output(&tickets, names::LOGITS, bytemuck::cast_slice_mut(&mut logits));
+            self.logits = logits;
+            outcome?;
+        }
         if let Some(row) = self.unread.as_ref().map(|unread| unread.row as usize) {
             self.fetch_rows()?;
             self.choose_row(row);
