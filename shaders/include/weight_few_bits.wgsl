@@ -1,4 +1,4 @@
-// Types of few bits: two sixteens a unit, decoded when they are fetched.
+// Types of few bits: a sixteen a unit, decoded when it is fetched. Two a unit would make texts twice as long.
 //#include quads4
 //#include few_bits
 //#if @_coded
@@ -29,18 +29,17 @@ const @_least: bool = true;
 //#else
 const @_least: bool = false;
 //#end
-const @_runs: u32 = 2u;
-struct @_Words { one: Sixteen, other: Sixteen }
+const @_runs: u32 = 1u;
+struct @_Words { values: Sixteen }
 fn @_fetch(r: Row, u: u32) -> @_Words {
-  let units = $@_values / 32u;
+  let units = $@_values / 16u;
 //#if @_repacked
   let block = vec2<u32>(r.at, r.first + u / units);
 //#else
   let block = vec2<u32>(r.at + u / units * $@_bytes, 0u);
 //#end
-  let first = 2u * (u % units);
-  return @_Words(@_sixteen(block, first), @_sixteen(block, first + 1u));
+  return @_Words(@_sixteen(block, u % units));
 }
-fn @_levels(w: @_Words, u: u32, run: u32) -> vec4<u32> { return select(w.one.levels, w.other.levels, run == 1u); }
-fn @_line(w: @_Words, u: u32, run: u32) -> vec2<f32> { return select(w.one.line, w.other.line, run == 1u); }
-fn @_place(u: u32, run: u32) -> u32 { return 8u * u + 4u * run; }
+fn @_levels(w: @_Words, u: u32, run: u32) -> vec4<u32> { return w.values.levels; }
+fn @_line(w: @_Words, u: u32, run: u32) -> vec2<f32> { return w.values.line; }
+fn @_place(u: u32, run: u32) -> u32 { return 4u * u; }
