@@ -173,16 +173,16 @@ pub(super) fn codebook_places() -> String {
     text
 }
 
-/// Statements that find byte `k` of block `block.y` in the repacked row at `block.x`. They do not branch: a decoder loads a
-/// dozen times, and compilers of shaders take memory by the square of branches.
+/// Statements that find byte `k` of block `block.y` in the repacked row at `block.x`. They do not branch, and `&&` would: a
+/// decoder loads a dozen times, and compilers of shaders take memory by the square of branches.
 pub(crate) fn locate(dtype: DType) -> String {
     let mut text = String::from("var place = vec3<u32>(0u);\n  var plane = 0u;\n");
     for part in parts(dtype) {
-        let (start, end, bytes) = (part.start, part.start + part.bytes, part.bytes);
+        let (start, bytes) = (part.start, part.bytes);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "  place = select(place, vec3<u32>(plane, {bytes}u, {start}u), k >= {start}u && k < {end}u);\n  \
+            "  place = select(place, vec3<u32>(plane, {bytes}u, {start}u), k - {start}u < {bytes}u);\n  \
              plane += (p.@.blocks * {bytes}u + 15u) & ~15u;"
         );
     }
