@@ -69,6 +69,24 @@ PK_KERNEL_WAVES(flash_attention_split_q8_0_256_2, 128, 12, flash_attention_args)
 PK_KERNEL_WAVES(flash_attention_split_q8_0_256_4, 128, 10, flash_attention_args) { attend_split<TYPE_Q8_0, 256, 4>(p); }
 // VGPRs: at most 192
 PK_KERNEL_WAVES(flash_attention_split_q8_0_256_8, 128, 8, flash_attention_args) { attend_split<TYPE_Q8_0, 256, 8>(p); }
+// VGPRs: at most 80
+PK_KERNEL_WAVES(flash_attention_split_q4_0_64_2, 128, 12, flash_attention_args) { attend_split<TYPE_Q4_0, 64, 2>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(flash_attention_split_q4_0_64_4, 128, 10, flash_attention_args) { attend_split<TYPE_Q4_0, 64, 4>(p); }
+// VGPRs: at most 192
+PK_KERNEL_WAVES(flash_attention_split_q4_0_64_8, 128, 8, flash_attention_args) { attend_split<TYPE_Q4_0, 64, 8>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(flash_attention_split_q4_0_128_2, 128, 12, flash_attention_args) { attend_split<TYPE_Q4_0, 128, 2>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(flash_attention_split_q4_0_128_4, 128, 10, flash_attention_args) { attend_split<TYPE_Q4_0, 128, 4>(p); }
+// VGPRs: at most 168
+PK_KERNEL_WAVES(flash_attention_split_q4_0_128_8, 128, 8, flash_attention_args) { attend_split<TYPE_Q4_0, 128, 8>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(flash_attention_split_q4_0_256_2, 128, 12, flash_attention_args) { attend_split<TYPE_Q4_0, 256, 2>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(flash_attention_split_q4_0_256_4, 128, 10, flash_attention_args) { attend_split<TYPE_Q4_0, 256, 4>(p); }
+// VGPRs: at most 192
+PK_KERNEL_WAVES(flash_attention_split_q4_0_256_8, 128, 8, flash_attention_args) { attend_split<TYPE_Q4_0, 256, 8>(p); }
 
 // The merge of chunks.
 // VGPRs: at most 80
@@ -97,11 +115,29 @@ PK_KERNEL(flash_attention_tile_q8_0_64, 256, flash_attention_args) { attend_tile
 PK_KERNEL(flash_attention_tile_q8_0_128, 256, flash_attention_args) { attend_tile<TYPE_Q8_0, 128>(p); }
 // VGPRs: at most 168
 PK_KERNEL(flash_attention_tile_q8_0_256, 256, flash_attention_args) { attend_tile<TYPE_Q8_0, 256>(p); }
+// VGPRs: at most 144
+PK_KERNEL(flash_attention_tile_q4_0_64, 256, flash_attention_args) { attend_tile<TYPE_Q4_0, 64>(p); }
+// VGPRs: at most 144
+PK_KERNEL(flash_attention_tile_q4_0_128, 256, flash_attention_args) { attend_tile<TYPE_Q4_0, 128>(p); }
+// VGPRs: at most 168
+PK_KERNEL(flash_attention_tile_q4_0_256, 256, flash_attention_args) { attend_tile<TYPE_Q4_0, 256>(p); }
 
 // Many tokens, on matrix units.
 // VGPRs: at most 144
-PK_KERNEL(flash_attention_matrix_64, 256, flash_attention_args) { attend_matrix<64>(p); }
+PK_KERNEL(flash_attention_matrix_f16_64, 256, flash_attention_args) { attend_matrix<TYPE_F16, 64>(p); }
 // VGPRs: at most 192
-PK_KERNEL(flash_attention_matrix_128, 256, flash_attention_args) { attend_matrix<128>(p); }
+PK_KERNEL(flash_attention_matrix_f16_128, 256, flash_attention_args) { attend_matrix<TYPE_F16, 128>(p); }
 // VGPRs: at most 240
-PK_KERNEL(flash_attention_matrix_256, 256, flash_attention_args) { attend_matrix<256>(p); }
+PK_KERNEL(flash_attention_matrix_f16_256, 256, flash_attention_args) { attend_matrix<TYPE_F16, 256>(p); }
+// VGPRs: at most 144
+PK_KERNEL(flash_attention_matrix_q8_0_64, 256, flash_attention_args) { attend_matrix<TYPE_Q8_0, 64>(p); }
+// VGPRs: at most 192
+PK_KERNEL(flash_attention_matrix_q8_0_128, 256, flash_attention_args) { attend_matrix<TYPE_Q8_0, 128>(p); }
+// VGPRs: at most 240
+PK_KERNEL(flash_attention_matrix_q8_0_256, 256, flash_attention_args) { attend_matrix<TYPE_Q8_0, 256>(p); }
+// VGPRs: at most 144
+PK_KERNEL(flash_attention_matrix_q4_0_64, 256, flash_attention_args) { attend_matrix<TYPE_Q4_0, 64>(p); }
+// VGPRs: at most 192
+PK_KERNEL(flash_attention_matrix_q4_0_128, 256, flash_attention_args) { attend_matrix<TYPE_Q4_0, 128>(p); }
+// VGPRs: at most 240
+PK_KERNEL(flash_attention_matrix_q4_0_256, 256, flash_attention_args) { attend_matrix<TYPE_Q4_0, 256>(p); }

@@ -46,11 +46,29 @@ PK_KERNEL(gated_attention_tile_q8_0_64, 256, gated_attention_args) { attend_tile
 PK_KERNEL(gated_attention_tile_q8_0_128, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 128>(p); }
 // VGPRs: at most 168
 PK_KERNEL(gated_attention_tile_q8_0_256, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 256>(p); }
+// VGPRs: at most 144
+PK_KERNEL(gated_attention_tile_q4_0_64, 256, gated_attention_args) { attend_tile<TYPE_Q4_0, 64>(p); }
+// VGPRs: at most 144
+PK_KERNEL(gated_attention_tile_q4_0_128, 256, gated_attention_args) { attend_tile<TYPE_Q4_0, 128>(p); }
+// VGPRs: at most 168
+PK_KERNEL(gated_attention_tile_q4_0_256, 256, gated_attention_args) { attend_tile<TYPE_Q4_0, 256>(p); }
 
 // Many tokens, on matrix units.
 // VGPRs: at most 144
-PK_KERNEL(gated_attention_matrix_64, 256, gated_attention_args) { attend_matrix<64>(p); }
+PK_KERNEL(gated_attention_matrix_f16_64, 256, gated_attention_args) { attend_matrix<TYPE_F16, 64>(p); }
 // VGPRs: at most 192
-PK_KERNEL(gated_attention_matrix_128, 256, gated_attention_args) { attend_matrix<128>(p); }
+PK_KERNEL(gated_attention_matrix_f16_128, 256, gated_attention_args) { attend_matrix<TYPE_F16, 128>(p); }
 // VGPRs: at most 240
-PK_KERNEL(gated_attention_matrix_256, 256, gated_attention_args) { attend_matrix<256>(p); }
+PK_KERNEL(gated_attention_matrix_f16_256, 256, gated_attention_args) { attend_matrix<TYPE_F16, 256>(p); }
+// VGPRs: at most 144
+PK_KERNEL(gated_attention_matrix_q8_0_64, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 64>(p); }
+// VGPRs: at most 192
+PK_KERNEL(gated_attention_matrix_q8_0_128, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 128>(p); }
+// VGPRs: at most 240
+PK_KERNEL(gated_attention_matrix_q8_0_256, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 256>(p); }
+// VGPRs: at most 144
+PK_KERNEL(gated_attention_matrix_q4_0_64, 256, gated_attention_args) { attend_matrix<TYPE_Q4_0, 64>(p); }
+// VGPRs: at most 192
+PK_KERNEL(gated_attention_matrix_q4_0_128, 256, gated_attention_args) { attend_matrix<TYPE_Q4_0, 128>(p); }
+// VGPRs: at most 240
+PK_KERNEL(gated_attention_matrix_q4_0_256, 256, gated_attention_args) { attend_matrix<TYPE_Q4_0, 256>(p); }

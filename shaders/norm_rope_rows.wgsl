@@ -15,6 +15,10 @@ const LANES: u32 = 64u;
 //#include halves
 var<workgroup> head: array<f32, $most>;
 fn out_put(i: vec4<u32>, v: f32) { head[i.x] = v; }
+//#if blocks
+fn value_of(k: u32) -> f32 { return head[k]; }
+//#include put_words
+//#end
 //#end
 //#if form=values
 //#port out any
@@ -56,14 +60,19 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   put_head(i, vec4<u32>(), factor, lane);
   // Has barriers, so that the whole head is seen.
   let place = place_of(vec4<u32>(0u, i.z, 0u, 0u), p.x.shape.z, lane);
-  if (n != row || place >= p.out.shape.y) { return; }
   let result = (p.out.offset + place * p.out.stride.y) / 4u;
+//#if blocks
+  let first = column / 32u * BLOCK_BYTES / 4u;
+  put_row(result + first, p.x.shape.x / 32u, n == row && place < p.out.shape.y, lane);
+//#else
+  if (n != row || place >= p.out.shape.y) { return; }
 //#if out_type=F16
   for (var k = lane; k < p.x.shape.x / 2u; k += LANES) {
     $out[result + column / 2u + k] = half_pair(head[2u * k], head[2u * k + 1u]);
   }
 //#else
   for (var k = lane; k < p.x.shape.x; k += LANES) { $out[result + column + k] = bitcast<u32>(head[k]); }
+//#end
 //#end
 //#end
 //#end

@@ -2,10 +2,16 @@
 //#include grid
 const LANES: u32 = $lanes;
 //#include row_place
-//#if rows_of_words
+//#if in_words
 //#port x f32
 //#port out u32
+//#if words_of_blocks
+var<private> source: u32;
+fn value_of(k: u32) -> f32 { return $x[source + k]; }
+//#include put_words
+//#else
 //#include halves
+//#end
 //#else
 //#port x any
 //#port out any
@@ -17,6 +23,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   let count = rows(p.x.shape);
   let i = unflat_row(min(row, count - 1u), p.x.shape);
   let place = place_of(i, p.x.shape.y, lane);
+//#if words_of_blocks
+  source = (p.x.offset + dot(i.yzw, p.x.stride.yzw)) / 4u;
+  let result = (p.out.offset + dot(vec3<u32>(place, i.zw), p.out.stride.yzw)) / 4u;
+  put_row(result, p.x.shape.x / 32u, row < count && place < p.out.shape.y, lane);
+//#else
   if (row >= count || place >= p.out.shape.y) { return; }
 //#if rows_of_words
   let source = (p.x.offset + dot(i.yzw, p.x.stride.yzw)) / 4u;
@@ -39,6 +50,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   for (var k = lane; k < p.x.shape.x; k += LANES) {
     out_put(vec4<u32>(k, place, i.zw), x_at(vec4<u32>(k, i.yzw)));
   }
+//#end
 //#end
 //#end
 }

@@ -1,12 +1,16 @@
 //! Arguments that several commands share.
 
+use crate::cache::CacheArgs;
 use crate::report;
 use anyhow::{Context, bail};
 use clap::Args;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use weft::Model;
 use weft::backends::{self, BackendOptions};
+use weft::gguf::Gguf;
+use weft::models::ExpertsOn;
 use weft::sampling::SamplingParams;
 use weft::session::{DraftBy, GenerateOptions, SampleOn, SessionOptions, Speculation};
 use weft_core::graph::DType;
@@ -41,6 +45,59 @@ impl BackendArgs {
     }
 }
 
+/// Where experts are computed.
+#[derive(Args, Clone)]
+pub struct ExpertArgs {
+    /// Where a mixture's expert matrices lie and are multiplied: gpu, the first device; cpu; cpu:12, those of the first 12
+    /// layers on the CPU and the others on the first device; gpu:12 the other way round.
+    #[arg(long, default_value_t = ExpertsOn::Gpu, value_name = "cpu|gpu[:LAYERS]", value_parser = experts_on)]
+    experts_on: ExpertsOn,
+    /// As --experts-on cpu; -cmoe is understood too.
+    #[arg(long, conflicts_with_all = ["experts_on", "n_cpu_moe"])]
+    cpu_moe: bool,
+    /// As --experts-on cpu:N; -ncmoe is understood too.
+    #[arg(long, value_name = "N", conflicts_with = "experts_on")]
+    n_cpu_moe: Option<u64>,
+}
+
+impl ExpertArgs {
+    /// Which experts where.
+    pub fn experts_on(&self) -> ExpertsOn {
+        match (self.cpu_moe, self.n_cpu_moe) {
+            (true, _) => ExpertsOn::Cpu,
+            (false, Some(layers)) => ExpertsOn::CpuFirst(layers),
+            (false, None) => self.experts_on,
+        }
+    }
+}
+
+fn experts_on(text: &str) -> anyhow::Result<ExpertsOn> {
+    text.parse().map_err(anyhow::Error::msg)
+}
+
+/// Options with one dash and several letters that other engines have, and what they are called here.
+const SHORT: [(&str, &str); 5] = [
+    ("-cmoe", "--cpu-moe"),
+    ("-ncmoe", "--n-cpu-moe"),
+    ("-md", "--spec-draft-model"),
+    ("-ctk", "--cache-type-k"),
+    ("-ctv", "--cache-type-v"),
+];
+
+/// The program's arguments, other engines' short options written out.
+pub fn written_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut open = true;
+    let mut whole = |argument: OsString| {
+        open &= argument != "--";
+        let text = argument.to_str().filter(|_| open).unwrap_or_default();
+        let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
+        let known = SHORT.iter().find(|(short, _)| name == *short);
+        let whole = known.map(|(_, long)| format!("{long}{value}").into());
+        whole.unwrap_or(argument)
+    };
+    arguments.map(&mut whole).collect()
+}
+
 /// Which model, on what.
 #[derive(Args, Clone)]
 pub struct ModelArgs {
@@ -49,16 +106,31 @@ pub struct ModelArgs {
     pub model: Option<PathBuf>,
     #[command(flatten)]
     pub backend: BackendArgs,
+    #[command(flatten)]
+    pub experts: ExpertArgs,
 }
 
 impl ModelArgs {
     /// Opens devices and file, and puts the weights on the device.
     pub fn open(&self) -> anyhow::Result<Arc<Model>> {
+        self.open_with(Ok)
+    }
+
+    /// The same with a change before any weight is loaded.
+    pub fn open_with(
+        &self,
+        change: impl FnOnce(Arc<Model>) -> anyhow::Result<Arc<Model>>,
+    ) -> anyhow::Result<Arc<Model>> {
         let backends = backends::open(&self.backend.backend, &self.backend.options())?;
         let model = match &self.model {
             Some(path) => Model::open(path, backends)?,
             None => embedded(backends)?,
         };
+        let model = match self.experts.experts_on() {
+            ExpertsOn::Gpu => model,
+            experts_on => model.with_experts_on(experts_on),
+        };
+        let model = change(model)?;
         let bar = report::bar("loading", 0);
         model.load(&mut |done, total| {
             bar.set_length(total);
@@ -94,9 +166,8 @@ pub struct SessionArgs {
     /// Most tokens of a prompt that are processed at once.
     #[arg(long, visible_alias = "ub", default_value_t = 512)]
     pub ubatch: u64,
-    /// Type of cached keys and values: f16 or f32.
-    #[arg(long, default_value = "f16", value_name = "TYPE")]
-    pub cache_type: String,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// Exact arithmetic: f32 throughout, no 8-bit products. Slower.
     #[arg(long)]
     pub exact: bool,
@@ -108,6 +179,9 @@ pub struct SessionArgs {
     /// or ngram, by what stood in the text before.
     #[arg(long, default_value = "none", value_name = "KIND")]
     pub spec_type: String,
+    /// Guess by the draft block in this file, which may hold nothing else; draft-mtp follows from it. -md is understood too.
+    #[arg(long, visible_alias = "model-draft", value_name = "FILE")]
+    pub spec_draft_model: Option<PathBuf>,
     /// Most tokens of one guess, 1 to 16.
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub spec_draft_n_max: u64,
@@ -124,12 +198,8 @@ fn sample_on(text: &str) -> anyhow::Result<SampleOn> {
 impl SessionArgs {
     /// The session's options.
     pub fn options(&self) -> anyhow::Result<SessionOptions> {
-        let cache = match DType::from_name(&self.cache_type) {
-            _ if self.exact => DType::F32,
-            Some(dtype) => dtype,
-            None => bail!("--cache-type {}: no such type; f16 and f32 are known", self.cache_type),
-        };
         let exact = self.exact;
+        let cache = self.cache.types(if exact { DType::F32 } else { DType::F16 })?;
         Ok(SessionOptions {
             context: self.ctx,
             ubatch: self.ubatch,
@@ -141,13 +211,25 @@ impl SessionArgs {
         })
     }
 
-    fn speculation(&self) -> anyhow::Result<Option<Speculation>> {
-        if self.spec_type == "none" {
-            return Ok(None);
+    /// The model with the draft block that was asked for.
+    pub fn drafting(&self, model: Arc<Model>) -> anyhow::Result<Arc<Model>> {
+        match &self.spec_draft_model {
+            Some(path) => Ok(model.with_drafter(Gguf::open(path).map_err(weft::Error::from)?)?),
+            None => Ok(model),
         }
-        let known = DraftBy::NAMES.iter().find(|(name, _)| *name == self.spec_type);
-        let Some((_, by)) = known else {
-            bail!("--spec-type {}: none, draft-mtp and ngram are known", self.spec_type);
+    }
+
+    fn speculation(&self) -> anyhow::Result<Option<Speculation>> {
+        let kind = match (self.spec_type.as_str(), &self.spec_draft_model) {
+            ("none", None) => return Ok(None),
+            ("none", Some(_)) => "draft-mtp",
+            ("ngram", Some(_)) => {
+                bail!("--spec-type ngram guesses without --spec-draft-model: leave one of them out")
+            }
+            (kind, _) => kind,
+        };
+        let Some((_, by)) = DraftBy::NAMES.iter().find(|(name, _)| *name == kind) else {
+            bail!("--spec-type {kind}: none, draft-mtp and ngram are known");
         };
         let (most, least_probability) = (self.spec_draft_n_max, self.spec_draft_p_min);
         Ok(Some(Speculation { by: *by, most, least_probability }))

@@ -1,20 +1,21 @@
 //! `weft info`: what is in a file.
 
+use crate::memory::{self, MemoryArgs};
 use crate::report;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use weft::gguf::{Gguf, Value, ValueKind};
-use weft::models::{Batch, Description};
-use weft::session::{Speculation, speculation_bytes};
-use weft_core::graph::{DType, Owner};
+use weft_core::graph::DType;
 
 /// Arguments of `weft info`.
 #[derive(Args)]
 pub struct InfoArgs {
     /// GGUF file; of a split model any part.
     file: PathBuf,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// List every tensor.
     #[arg(long)]
     tensors: bool,
@@ -52,41 +53,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
             writeln!(out, "  {:<40} {:<6} {:?}", tensor.name, tensor.dtype.name(), tensor.extents())?;
         }
     }
-    memory(&mut out, gguf)
-}
-
-/// What contexts of several sizes need, or why the model cannot be run.
-fn memory(out: &mut impl Write, gguf: std::sync::Arc<Gguf>) -> anyhow::Result<()> {
-    let description = match Description::new(gguf) {
-        Ok(description) => description,
-        Err(error) => {
-            writeln!(out, "\nweft cannot run this file: {error}")?;
-            return Ok(());
-        }
-    };
-    let most = description.hyper().context.max(1);
-    writeln!(out, "\nmemory (f16 cache), weights and state of one sequence")?;
-    let mut sizes: Vec<u64> = (0..).map(|i| 2048u64 << (2 * i)).take_while(|c| *c < most).collect();
-    sizes.push(most);
-    for cells in sizes {
-        let graph = description.graph(&Batch::token(cells, DType::F16))?;
-        let owned = |owner| graph.storages.iter().filter(|s| s.owner == owner).map(|s| s.bytes).sum::<u64>();
-        let (weights, states) = (owned(Owner::Weight), owned(Owner::State));
-        writeln!(
-            out,
-            "  context {cells:>7}: {} + {} = {}",
-            report::bytes(weights),
-            report::bytes(states),
-            report::bytes(weights + states)
-        )?;
-    }
-    if description.drafts()? {
-        let speculation = Speculation::default();
-        let more = speculation_bytes(&description, most, DType::F16, &speculation)?;
-        let (guesses, more) = (speculation.most, report::bytes(more));
-        writeln!(out, "  --spec-type draft-mtp with guesses of {guesses} adds {more} at the last of them")?;
-    }
-    Ok(())
+    memory::tell(&mut out, gguf, &args.memory)
 }
 
 fn shown(value: &Value) -> String {

@@ -2,12 +2,15 @@
 
 mod answer;
 mod args;
+mod cache;
 mod chat;
 mod doctor;
 mod info;
 mod interrupt;
 mod logits;
+mod memory;
 mod plan;
+mod quantize;
 mod report;
 mod run;
 mod synth;
@@ -46,12 +49,14 @@ enum Command {
     Logits(logits::LogitsArgs),
     /// Tell which devices are found, what they can do, and what is wrong with them.
     Doctor(doctor::DoctorArgs),
+    /// Write a model's matrices in another type, streaming: Q4_K_M, Q8_0 and others.
+    Quantize(quantize::QuantizeArgs),
     /// Write a model of random weights: for planning and measuring without a download.
     Synth(synth::SynthArgs),
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(args::written_out(std::env::args_os()));
     report::listen(cli.verbose);
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
         Command::Plan(args) => plan::run(&args),
         Command::Logits(args) => logits::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Quantize(args) => quantize::run(&args),
         Command::Synth(args) => synth::run(&args),
     };
     match outcome {

@@ -7,6 +7,7 @@ use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use weft::Model;
 use weft::models::{Batch, Rows};
 use weft_core::driver::{Offered, Options};
 use weft_core::graph::NodeId;
@@ -44,17 +45,19 @@ pub struct PlanArgs {
 pub fn run(args: &PlanArgs) -> anyhow::Result<()> {
     let mut source = args.model.clone();
     source.model = args.file.clone().or(source.model);
-    let model = source.open()?;
+    let model = source.open_with(|model| args.session.drafting(model))?;
     let options = args.session.options()?;
     let cells = if options.context == 0 { model.description().hyper().context } else { options.context };
     let rows = if args.tokens == 1 { Rows::All } else { Rows::Some(1) };
     let (tokens, cache) = (args.tokens, options.cache);
     let batch = Batch { tokens, rows, ..Batch::token(cells, cache) };
-    let graph = Arc::new(model.description().graph(&batch).map_err(weft::Error::from)?);
+    let (graph, placement) = model.placed_graph(&batch)?;
+    let graph = Arc::new(graph);
     let offered: Vec<Offered<'_>> =
         model.backends().iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
-    let planning = Options { exact: options.exact, disabled: args.disable.clone(), ..Options::default() };
-    let plan = plan::build(graph, &offered, &planning)?;
+    let planning =
+        Options { exact: options.exact, disabled: args.disable.clone(), placement, ..Options::default() };
+    let plan = plan::build(Arc::clone(&graph), &offered, &planning)?;
     let mut out = std::io::stdout().lock();
     if let Some(selector) = &args.explain {
         let nodes = plan.select(selector);
@@ -72,6 +75,10 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     census(&mut out, &plan)?;
+    if !planning.placement.is_empty() {
+        let free = plan::build(graph, &offered, &Options { placement: Vec::new(), ..planning })?;
+        experts(&mut out, &model, &batch, [&plan, &free])?;
+    }
     dispatches(&mut out, &plan)
 }
 
@@ -104,6 +111,28 @@ fn census(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
     for (kernel, count) in &census.kernels {
         writeln!(out, "  {count:>5} of {kernel}")?;
     }
+    Ok(())
+}
+
+/// What experts on the CPU change: the plan with them, and the one without.
+fn experts(
+    out: &mut impl Write,
+    model: &Model,
+    batch: &Batch,
+    [plan, free]: [&Plan; 2],
+) -> anyhow::Result<()> {
+    let (graph, mut parts) = model.description().graph_with_experts(batch)?;
+    parts.retain(|part| model.experts_on().on_cpu(part.layer));
+    let bytes = parts.iter().map(|part| part.weight_bytes(&graph)).sum();
+    let splits = plan.splits.len().saturating_sub(free.splits.len());
+    writeln!(
+        out,
+        "experts of {} layers on the CPU: {} there, {splits} splits more ({} per such layer), {} copied a run",
+        parts.len(),
+        report::bytes(bytes),
+        splits.div_ceil(parts.len().max(1)),
+        report::bytes(plan.census().copied_bytes)
+    )?;
     Ok(())
 }
 

@@ -52,7 +52,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         return Err(weft::Error::EmptyPrompt.into());
     }
     let interrupt = Interrupt::install()?;
-    let model = args.model.open()?;
+    let model = args.model.open_with(|model| args.session.drafting(model))?;
     if !args.quiet {
         report::note(&format!("{} on {}", model.name(), ModelArgs::device(&model)));
     }

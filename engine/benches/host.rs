@@ -26,7 +26,7 @@ fn planning(c: &mut Criterion) {
     let offered = [Offered { name: backend.name(), offers: backend.offers() }];
     for tokens in [1, 512] {
         let rows = if tokens == 1 { Rows::All } else { Rows::Some(1) };
-        let cache = DType::F16;
+        let cache = DType::F16.into();
         let batch = Batch { tokens, rows, ..Batch::token(32_768, cache) };
         let graph = Arc::new(description.graph(&batch).unwrap());
         c.bench_function(&format!("build the graph of a 27B ubatch of {tokens}"), |b| {

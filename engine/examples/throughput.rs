@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p weft --example throughput -- MODEL.gguf [NAME=VALUE…]`, or `synth:qwen35:4b:Q8_0` for a model of random
 //! weights, with `backend` (cpu, wgpu, hip, wgpu:PART),
-//! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `runs`, `hip_graph=1`, and `profile=1` for times of kernels on a GPU.
+//! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `cache` (a type),
+//! `runs`, `hip_graph=1`, and `profile=1` for times of kernels on a GPU.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use weft::session::{Session, SessionOptions};
 use weft::synth::{self, SynthError, SynthSpec};
 use weft::{Error, Model};
 use weft_core::backend::{Backend, DeviceError};
+use weft_core::graph::DType;
 use weft_core::profile::Timing;
 use weft_hip::Hip;
 use weft_wgpu::Wgpu;
@@ -77,9 +79,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::open(&file, devices)?;
     model.load(&mut |_, _| {})?;
     println!("loaded in {:.1} s", started.elapsed().as_secs_f64());
+    let cache = named.get("cache").map_or("f16", String::as_str);
+    let cache = DType::from_name(cache).ok_or_else(|| format!("cache={cache}: no such type"))?;
     let options = SessionOptions {
         context: (depth + prompt + decode) as u64,
         ubatch: number("ubatch", 512) as u64,
+        cache: cache.into(),
         ..SessionOptions::default()
     };
     let mut session = Session::new(&model, options)?;

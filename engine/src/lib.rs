@@ -29,6 +29,7 @@ mod error;
 pub mod gguf;
 mod model;
 pub mod models;
+pub mod quantize;
 pub mod sampling;
 pub mod session;
 pub mod synth;

@@ -40,6 +40,7 @@ template <int N> struct Values<TYPE_F16, N> {
   __device__ void read(const char *row, pk_u32 i) { read_words<N * 2, N * 2 < 16 ? N * 2 : 16>(words, row + i * 2); }
   __device__ void clear() { PK_UNROLL for (int i = 0; i < N / 2; i++) words[i] = 0; }
   __device__ float get(int i) const { return i % 2 ? high_half(words[i / 2]) : low_half(words[i / 2]); }
+  __device__ pk_u32 half(int i) const { return words[i / 2] >> (i % 2 * 16) & 0xffffu; }
 };
 // 34 bytes a block of 32: the scale, then levels.
 template <int N> struct Values<TYPE_Q8_0, N> {
@@ -55,4 +56,23 @@ template <int N> struct Values<TYPE_Q8_0, N> {
   __device__ float get(int i) const {
     return (float)(int)(signed char)(words[i / 4] >> (i % 4 * 8)) * pk_from_f16(scale);
   }
+  __device__ pk_u32 half(int i) const { return pk_to_f16(get(i)); }
+};
+// 18 bytes a block of 32: the scale, then 16 pairs of levels, value i in the low bits of byte i, value i + 16 in the high ones.
+template <int N> struct Values<TYPE_Q4_0, N> {
+  pk_u32 words[(N + 3) / 4], shift;
+  pk_u16 scale;
+  __device__ void read(const char *row, pk_u32 i) {
+    const char *block = row + i / 32 * 18;
+    scale = *(const pk_u16 *)block;
+    shift = i % 32 / 16 * 4;
+    if constexpr (N >= 4) read_words<N, 2>(words, block + 2 + i % 16);
+    else words[0] = *(const pk_u16 *)(block + 2 + i % 16);
+  }
+  __device__ void clear() { scale = 0; }
+  __device__ float get(int i) const {
+    const pk_u32 levels = words[i / 4] >> shift & 0x0f0f0f0fu;
+    return ((float)(levels >> (i % 4 * 8) & 255u) - 8.0f) * pk_from_f16(scale);
+  }
+  __device__ pk_u32 half(int i) const { return pk_to_f16(get(i)); }
 };

@@ -1,4 +1,4 @@
-// Attention of many tokens on matrix units, for caches of halves: weights and operands are rounded to sixteen bits. Eight
+// Attention of many tokens on matrix units: weights and operands are rounded to sixteen bits. Eight
 // waves; two of them share 16 rows, each with half of the columns: of the products with keys, whose halves are added, and of
 // the results.
 #pragma once
@@ -23,7 +23,7 @@ PKD pk_u32 any_of(const pk_u32 *waves) {
   return all;
 }
 
-template <int D, class Args> PKD void attend_matrix(const Args &p) {
+template <int TYPE, int D, class Args> PKD void attend_matrix(const Args &p) {
   // Distances of rows in workgroup memory: multiples of 16 bytes that keep banks apart.
   constexpr int PITCH = D + 8, V_PITCH = TILE_KEYS + 8, S_PITCH = TILE_KEYS + 4, STEPS = D / 32;
   constexpr int STAGE = TILE_KEYS * PITCH > D * V_PITCH ? TILE_KEYS * PITCH : D * V_PITCH;
@@ -73,7 +73,14 @@ template <int D, class Args> PKD void attend_matrix(const Args &p) {
       PK_ROLLED for (int i = tid; i < TILE_KEYS * (D / 8); i += TILE_THREADS) {
         int cell = i / (D / 8);
         const char *key = keys + (first + (cell < count ? cell : count - 1)) * p.k.stride[1];
-        *(pk_f4 *)(stage + cell * PITCH + i % (D / 8) * 8) = ((const pk_f4 *)key)[i % (D / 8)];
+        pk_h *to = stage + cell * PITCH + i % (D / 8) * 8;
+        if constexpr (TYPE == TYPE_F16) {
+          *(pk_f4 *)to = ((const pk_f4 *)key)[i % (D / 8)];
+        } else {
+          Values<TYPE, 8> piece;
+          piece.read(key, i % (D / 8) * 8);
+          PK_UNROLL for (int j = 0; j < 4; j++) ((pk_u32 *)to)[j] = piece.half(2 * j) | piece.half(2 * j + 1) << 16;
+        }
       }
       pk_sync();
       PK_ROLLED for (int tile = 0; tile < 2; tile++) {
@@ -92,7 +99,7 @@ template <int D, class Args> PKD void attend_matrix(const Args &p) {
       pk_u32 bad = 0;
       PK_ROLLED for (int i = tid; i < TILE_KEYS / 2 * (D / 8); i += TILE_THREADS) {
         const int cell = i % (TILE_KEYS / 2) * 2, piece = i / (TILE_KEYS / 2);
-        Values<TYPE_F16, 8> pair[2];
+        Values<TYPE, 8> pair[2];
         PK_UNROLL for (int j = 0; j < 2; j++) {
           int at = cell + j < count ? cell + j : count - 1;
           pair[j].read(values + (first + at) * p.v.stride[1], piece * 8);
@@ -101,7 +108,7 @@ template <int D, class Args> PKD void attend_matrix(const Args &p) {
         PK_UNROLL for (int c = 0; c < 8; c++) {
           pk_u32 x[2];
           PK_UNROLL for (int j = 0; j < 2; j++) {
-            x[j] = pair[j].words[c / 2] >> (c % 2 * 16) & 0xffffu;
+            x[j] = pair[j].half(c);
             // A product of weight 0 must stay 0 for rows that do not see the cell.
             if (is_spoilt(x[j])) {
               x[j] = 0;

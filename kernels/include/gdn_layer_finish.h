@@ -5,22 +5,33 @@
 
 constexpr int FINISH_THREADS = 128;
 
-// The gated norm of a row of outputs, by a wave.
-template <int D> PKD void norm_output(const gdn_layer_args &p, pk_u32 head, pk_u32 t, const float *o) {
-  const pk_u32 lane = pk_lane();
+// What a wave needs of memory for the gated norm of a row of outputs.
+template <int D> struct NormOperands {
+  float gates[D / 32], weights[D / 32];
+};
+template <int D> PKD NormOperands<D> norm_operands(const gdn_layer_args &p, pk_u32 head, pk_u32 t) {
   const char *z = row_of(p.z, head, t, 0);
+  NormOperands<D> operands;
+  PK_UNROLL for (int i = 0; i < D / 32; i++) {
+    const pk_u32 at = (pk_lane() + 32 * i) * 4;
+    operands.gates[i] = *(const float *)(z + at);
+    operands.weights[i] = *(const float *)(p.weight.data + at);
+  }
+  return operands;
+}
+// The gated norm of a row of outputs, by a wave.
+template <int D>
+PKD void norm_output(const gdn_layer_args &p, pk_u32 head, pk_u32 t, const float *o, const NormOperands<D> &operands) {
+  const pk_u32 lane = pk_lane();
   char *out = row_of(p.out, head, t, 0);
-  float values[D / 32], gates[D / 32], square = 0;
+  float values[D / 32], square = 0;
   PK_UNROLL for (int i = 0; i < D / 32; i++) {
     values[i] = o[lane + 32 * i];
-    gates[i] = *(const float *)(z + (lane + 32 * i) * 4);
     square += values[i] * values[i];
   }
   const float factor = pk_rsqrt(pk_wsum(square) * (1.0f / D) + p.eps);
-  PK_UNROLL for (int i = 0; i < D / 32; i++) {
-    float weight = *(const float *)(p.weight.data + (lane + 32 * i) * 4);
-    *(float *)(out + (lane + 32 * i) * 4) = values[i] * factor * weight * opening(p.act, gates[i]);
-  }
+  PK_UNROLL for (int i = 0; i < D / 32; i++)
+    *(float *)(out + (lane + 32 * i) * 4) = values[i] * factor * operands.weights[i] * opening(p.act, operands.gates[i]);
 }
 
 template <int D> PKD void finish_row(const gdn_layer_args &p, pk_u32 row) {
@@ -34,7 +45,7 @@ template <int D> PKD void finish_row(const gdn_layer_args &p, pk_u32 row) {
     if (t >= s.row && t - s.row < s.count) held = 1;
   }
   if (wave_or(held | wrong) != 1) return;
-  norm_output<D>(p, head, t, output_row(p, head, t, D));
+  norm_output<D>(p, head, t, output_row(p, head, t, D), norm_operands<D>(p, head, t));
 }
 
 template <int D> PKD void finish_layer(const gdn_layer_args &p) {

@@ -112,20 +112,26 @@ template <int D> struct LayerGroup {
 
 // A block the value heads of a key head (x) of a segment (y).
 template <int D> PKD void group_layer(const gdn_layer_args &p) {
-  typedef LayerGroup<D> G;
+  constexpr pk_u32 WAVES = LayerGroup<D>::THREADS / 32;
   PK_LDS float staged[(2 + GROUP_HEADS) * D];
   PK_LDS Strength strengths[GROUP_HEADS];
   if (!table_holds(p)) return;
-  const G group = {p, (pk_u32)pk_bx(), p.out.shape[1] / p.key_heads, segment_at(p.segments, pk_by()), staged, strengths};
+  const LayerGroup<D> group = {p, (pk_u32)pk_bx(), p.out.shape[1] / p.key_heads, segment_at(p.segments, pk_by()), staged, strengths};
   PK_ROLLED for (pk_u32 n = 0; n < group.own.count; n++) {
     group.stage(n);
     // Staged before it is used.
     pk_sync();
     group.turn(n);
+    // What the first norms need is on its way through the barrier.
+    const pk_u32 wave = pk_wave(), t = group.own.row + n;
+    NormOperands<D> operands = {};
+    if (wave < group.heads) operands = norm_operands<D>(p, group.head(wave), t);
     // All outputs are there, and the states of this token.
     pk_sync();
-    PK_ROLLED for (pk_u32 i = pk_wave(); i < group.heads; i += G::THREADS / 32)
-      norm_output<D>(p, group.head(i), group.own.row + n, staged + (2 + i) * D);
+    PK_ROLLED for (pk_u32 i = wave; i < group.heads; i += WAVES) {
+      norm_output<D>(p, group.head(i), t, staged + (2 + i) * D, operands);
+      if (i + WAVES < group.heads) operands = norm_operands<D>(p, group.head(i + WAVES), t);
+    }
     // Used before the next token is staged.
     pk_sync();
   }

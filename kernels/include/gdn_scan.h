@@ -7,7 +7,9 @@
 #include "include/gdn_chunks.h"
 
 constexpr int SCAN_THREADS = 128, SCAN_CHANNELS = 32;
-
+// Whether what a phase needs from memory is asked for a phase before. RDNA3 has no registers for that: there a wave's halves
+// both hold a whole fragment.
+constexpr bool EARLY = sizeof(pk_frag) <= 16;
 
 template <int D> PKD void scan_chunks(const gdn_layer_args &p) {
   // Distances of rows, multiples of 16 bytes that keep banks apart; and the tiles of the state [value][key channel] of a wave.
@@ -40,15 +42,18 @@ template <int D> PKD void scan_chunks(const gdn_layer_args &p) {
       pk_el(state[n], i) = own.fresh ? 0.0f : x;
     }
   }
+  // Rows behind the chunk's end are read, and what comes of them is not used.
+  pk_frag tokens_of[STEPS];
+  auto fetch_tokens = [&](pk_u32 first) {
+    const pk_h *rows = mixed_row<D, pk_h>(p, asks ? key : p.key_heads + key, own.row + first + tile_t * 16);
+    PK_UNROLL for (int s = 0; s < STEPS; s++) pk_lda(tokens_of[s], rows + s * 16, D);
+  };
+  if constexpr (EARLY) fetch_tokens(0);
   PK_ROLLED for (pk_u32 first = 0; first < count; first += CHUNK, chunk++) {
     const int tokens = count - first < CHUNK ? (int)(count - first) : CHUNK;
     const pk_u32 row = own.row + first;
     const ChunkMatrices &matrices = matrices_of(p, chunk, head);
-    // What a phase needs is loaded before the barrier that begins it. Rows behind the chunk's end are read, and what comes of
-    // them is not used.
-    const pk_h *rows = mixed_row<D, pk_h>(p, asks ? key : p.key_heads + key, row + tile_t * 16);
-    pk_frag tokens_of[STEPS];
-    PK_UNROLL for (int s = 0; s < STEPS; s++) pk_lda(tokens_of[s], rows + s * 16, D);
+    if constexpr (!EARLY) fetch_tokens(first);
     PK_UNROLL for (int n = 0; n < OWN; n++) {
       const int tile = wave * OWN + n, v0 = tile % 2 * 16, k0 = tile / 2 * 16;
       PK_UNROLL for (int i = 0; i < 8; i++) {
@@ -59,6 +64,25 @@ template <int D> PKD void scan_chunks(const gdn_layer_args &p) {
         low[at] = (pk_h)(x - pk_opaque((float)part));
       }
     }
+    pk_h values[2][8];
+    float kept, nears[8];
+    pk_frag turns[2], gives[2];
+    auto fetch_rest = [&] {
+      PK_UNROLL for (int i = 0; i < 8; i++) {
+        const int t = tile_t * 16 + pk_row(i);
+        const pk_h *from = mixed_row<D, pk_h>(p, 2 * p.key_heads + head, row + (t < tokens ? t : 0));
+        PK_UNROLL for (int v = 0; v < 2; v++) values[v][i] = from[channel + v * 16 + pk_col(i)];
+        nears[i] = matrices.nears[t];
+      }
+      kept = matrices.decays[CHUNK - 1];
+      PK_UNROLL for (int s = 0; s < 2; s++) {
+        // The upper right quarter is not there: the lower left one is read once more instead, and not used.
+        const int at = tile_t * 16 * CHUNK + (s < tile_t ? s : tile_t) * 16;
+        pk_lda(turns[s], matrices.writes + at, CHUNK);
+        pk_lda(gives[s], matrices.outputs + at, CHUNK);
+      }
+    };
+    if constexpr (EARLY) fetch_rest();
     pk_sync();
     // Keys or queries with the state.
     pk_acc known[2];
@@ -73,21 +97,7 @@ template <int D> PKD void scan_chunks(const gdn_layer_args &p) {
         pk_mma(known[v], tokens_of[s], b);
       }
     }
-    float values[2][8];
-    PK_UNROLL for (int v = 0; v < 2; v++)
-      PK_UNROLL for (int i = 0; i < 8; i++) {
-        const int t = tile_t * 16 + pk_row(i);
-        const pk_h *from = mixed_row<D, pk_h>(p, 2 * p.key_heads + head, row + (t < tokens ? t : 0));
-        values[v][i] = (float)from[channel + v * 16 + pk_col(i)];
-      }
-    const float kept = matrices.decays[CHUNK - 1];
-    pk_frag turns[2], gives[2];
-    PK_UNROLL for (int s = 0; s < 2; s++) {
-      // The upper right quarter is not there: the lower left one is read once more instead, and not used.
-      const int at = tile_t * 16 * CHUNK + (s < tile_t ? s : tile_t) * 16;
-      pk_lda(turns[s], matrices.writes + at, CHUNK);
-      pk_lda(gives[s], matrices.outputs + at, CHUNK);
-    }
+    if constexpr (!EARLY) fetch_rest();
     PK_UNROLL for (int i = 0; i < 8; i++) {
       const float by = matrices.decays[tile_t * 16 + pk_row(i)] * (asks ? scale : 1.0f);
       PK_UNROLL for (int v = 0; v < 2; v++) pk_el(known[v], i) *= by;
@@ -97,7 +107,7 @@ template <int D> PKD void scan_chunks(const gdn_layer_args &p) {
       PK_UNROLL for (int v = 0; v < 2; v++)
         PK_UNROLL for (int i = 0; i < 8; i++) {
           const int t = tile_t * 16 + pk_row(i), c = v * 16 + pk_col(i);
-          const float x = values[v][i] - pk_el(known[v], i);
+          const float x = (float)values[v][i] - pk_el(known[v], i);
           // A missing token lacks nothing, whatever lies there.
           lacks[c * SHORT + t] = (pk_h)(t < tokens ? x : 0.0f);
         }
@@ -120,9 +130,11 @@ template <int D> PKD void scan_chunks(const gdn_layer_args &p) {
       PK_UNROLL for (int i = 0; i < 8; i++) {
         const int t = tile_t * 16 + pk_row(i), at = (v0 + pk_col(i)) * SHORT + t;
         writes[at] = (pk_h)pk_el(c, i);
-        lasting[at] = (pk_h)(pk_el(c, i) * matrices.nears[t]);
+        lasting[at] = (pk_h)(pk_el(c, i) * nears[i]);
       }
     }
+    if constexpr (EARLY)
+      if (first + CHUNK < count) fetch_tokens(first + CHUNK);
     pk_sync();
     if (asks)
       PK_UNROLL for (int v = 0; v < 2; v++) {

@@ -23,7 +23,10 @@ template <int TYPE, int COLUMNS> PKD void mul_mat_q8(const mul_mat_args &p) {
   pk_u32 block = pk_bx() * rows_of_block(p.split);
   Rows rows = rows_from(p.weight, block + team.row, 0);
   TeamUnits<TYPE> words = fetch_turn<TYPE>(rows, first_unit(team), units);
-  bool is_rounded = false;
+  // Nobody has used workgroup memory yet, so there is one barrier less than where values are rounded again.
+  round_columns<COLUMNS>(x, 0, width < rounded_values(COLUMNS) ? width : rounded_values(COLUMNS), rounded);
+  pk_sync();
+  bool is_rounded = true;
   PK_ROLLED while (block < height) {
     const pk_u32 first = block + team.row;
     Sums<COLUMNS> sums;

@@ -14,12 +14,14 @@ struct Team {
   // The first row of the team, counted from the first of the block.
   pk_u32 row;
 };
+// Teams have 1, 2, 4, 8 or 16 waves. The first weights would wait for a division.
+PKD pk_u32 team_shift(pk_u32 waves) { return (waves > 1) + (waves > 2) + (waves > 4) + (waves > 8); }
 PKD Team team_of(pk_u32 waves) {
   const pk_u32 wave = (pk_u32)pk_uniform(pk_wave());
-  return {waves, wave % waves, wave / waves * TEAM_ROWS};
+  return {waves, wave & (waves - 1), (wave >> team_shift(waves)) * TEAM_ROWS};
 }
 // Rows of a block.
-PKD pk_u32 rows_of_block(pk_u32 waves) { return TEAM_WAVES / waves * TEAM_ROWS; }
+PKD pk_u32 rows_of_block(pk_u32 waves) { return (TEAM_WAVES >> team_shift(waves)) * TEAM_ROWS; }
 
 // The rows of a team; those behind the last as that one.
 struct Rows {

@@ -1,4 +1,5 @@
-// Any type, width, layout and mask. A workgroup computes 256 columns of one head's result for one token.
+// Any type, width, layout and mask. A workgroup computes 256 columns of one head's result for one token; with `chunked`, what a
+// chunk of the token's list of cells adds to it, which `block_attention_merge` puts together.
 //#include grid
 //#include reduce
 //#include attention_softmax
@@ -11,6 +12,9 @@
 //#port sinks any
 //#port gate any
 //#port out any
+//#if chunked
+//#include block_chunks
+//#end
 var<workgroup> stage: array<f32, 256>;
 // A hidden cell's mark among weights.
 const HIDDEN = -1.0;
@@ -35,7 +39,13 @@ fn listed(n: u32, token: u32, visible: u32) -> u32 {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
   let tiles = (p.out.shape.x + 255u) / 256u;
+//#if chunked
+  let number = group.y;
+  let begin = group.x * SPAN;
+//#else
   let number = flat(group, groups);
+  let begin = 0u;
+//#end
   if (number >= tiles * rows(p.out.shape)) { return; }
   let i = unflat_row(number / tiles, p.out.shape);
 //#if has_segments
@@ -63,9 +73,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 //#else
   let entries = visible;
 //#end
-  for (var first = 0u; first < entries; first += 256u) {
+//#if chunked
+  let end = min(begin + SPAN, entries);
+//#else
+  let end = entries;
+//#end
+  for (var first = begin; first < end; first += 256u) {
 //#if has_blocks
-    let cell = listed(first + lane, i.z, visible);
+    let cell = select(NOWHERE, listed(first + lane, i.z, visible), first + lane < end);
     var shown = cell != NOWHERE;
 //#else
     let cell = first + lane;
@@ -108,7 +123,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 //#end
     workgroupBarrier();
     if (part < parts) {
-      for (var c = part; c < min(256u, entries - first); c += parts) {
+      for (var c = part; c < min(256u, end - first); c += parts) {
         // What a hidden cell holds cannot matter.
         if (stage[c] == HIDDEN) { continue; }
 //#if has_blocks
@@ -133,10 +148,19 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   workgroupBarrier();
   if (lane >= columns) { return; }
   for (var j = 1u; j < parts; j++) { sum += stage[j * columns + lane]; }
+//#if chunked
+  let line = sums_at(i, group.x);
+  $scratch[line + column] = sum;
+  if (column == 0u) {
+    $scratch[line + p.out.shape.x] = most;
+    $scratch[line + p.out.shape.x + 1u] = total;
+  }
+//#else
   let at = vec4<u32>(column, i.y, i.z, i.w);
   var result = select(sum / total, 0.0, total == 0.0);
 //#if has_gate
   result *= opening(p.act, gate_at(at));
 //#end
   out_put(at, result);
+//#end
 }

@@ -1,10 +1,15 @@
 // Attention of many tokens on matrix units: as the tiled form, but for weights and operands rounded to sixteen bits. Eight
 // subgroups of 32; two of them share 16 rows, each with half of a block's cells and half of the results' columns.
 //#include attention_tokens
+//#if k_type=F16
 //#port k vec4<f16>
 //#port v vec4<f16>
+//#else
+//#include attention_pieces
+//#end
 const enable_f16 = true;
 const KEYS = 32u;
+const PIECES = QUADS / 2u;
 // Distances of rows in workgroup memory; more than their lengths, to keep banks apart.
 const PITCH = QUADS + 2u;
 const Q_PITCH = QUADS / 2u + 2u;
@@ -26,7 +31,12 @@ var<workgroup> stage: array<vec4<f16>, 64u * Q_PITCH>;
 var<workgroup> weights: array<vec4<f16>, 64u * WEIGHTS>;
 // Scores; also 16 x 16 squares of results, one for each subgroup.
 var<workgroup> scores: array<f32, 64u * SCORES>;
-fn is_finite(v: vec4<f16>) -> bool { return all(abs(v) <= vec4<f16>(65504.0h)); }
+// Values of a cell of a block. A product of weight 0 must stay 0 for rows that do not see the cell.
+fn checked(v: vec4<f16>, cell: u32) -> vec4<f16> {
+  if (all(abs(v) <= vec4<f16>(65504.0h))) { return v; }
+  atomicOr(&spoilt[0], 1u << cell);
+  return vec4<f16>();
+}
 // Half of the columns of all queries.
 fn stage_queries(half: u32, lane: u32, group: vec3<u32>) {
   workgroupBarrier();
@@ -97,10 +107,19 @@ $load_queries
       let count = min(KEYS, end - first);
       workgroupBarrier();
       // Behind the last cell it is read again: its scores are not used there.
+//#if k_type=F16
       for (var i = lane; i < KEYS * QUADS; i += 256u) {
         let at = k0 + (first + min(i / QUADS, count - 1u)) * p.k.stride.y;
         stage[i / QUADS * PITCH + i % QUADS] = $k[at / 8u + i % QUADS];
       }
+//#else
+      for (var i = lane; i < KEYS * PIECES; i += 256u) {
+        let key = k_piece(k0 + (first + min(i / PIECES, count - 1u)) * p.k.stride.y, i % PIECES);
+        let at = i / PIECES * PITCH + i % PIECES * 2u;
+        stage[at] = vec4<f16>(key.a);
+        stage[at + 1u] = vec4<f16>(key.b);
+      }
+//#end
       if (lane == 0u) {
         grows.x = 0u;
         atomicStore(&spoilt[0], 0u);
@@ -114,18 +133,29 @@ $multiply_keys
         coopStoreT(c, &scores[score], score_pitch);
       }
       workgroupBarrier();
+//#if k_type=F16
       for (var i = lane; i < KEYS * QUADS; i += 256u) {
         var v = vec4<f16>();
         if (i / QUADS < count) {
-          v = $v[(v0 + (first + i / QUADS) * p.v.stride.y) / 8u + i % QUADS];
-          // A product of weight 0 must stay 0 for rows that do not see the cell.
-          if (!is_finite(v)) {
-            v = vec4<f16>();
-            atomicOr(&spoilt[0], 1u << (i / QUADS));
-          }
+          v = checked($v[(v0 + (first + i / QUADS) * p.v.stride.y) / 8u + i % QUADS], i / QUADS);
         }
         stage[i / QUADS * PITCH + i % QUADS] = v;
       }
+//#else
+      for (var i = lane; i < KEYS * PIECES; i += 256u) {
+        let cell = i / PIECES;
+        var a = vec4<f16>();
+        var b = vec4<f16>();
+        if (cell < count) {
+          let value = v_piece(v0 + (first + cell) * p.v.stride.y, i % PIECES);
+          a = checked(vec4<f16>(value.a), cell);
+          b = checked(vec4<f16>(value.b), cell);
+        }
+        let at = cell * PITCH + i % PIECES * 2u;
+        stage[at] = a;
+        stage[at + 1u] = b;
+      }
+//#end
       let cell0 = first + part * 8u;
       var own: array<f32, 8>;
       var peak = LOWEST;

@@ -26,4 +26,16 @@ fn @_raw(row: u32, piece: u32) -> @_Raw {
 }
 fn @_decoded(raw: @_Raw) -> Piece { return levels(raw.at, raw.w, raw.scale); }
 //#end
+//#if @_type=Q4_0
+//#port @ u32
+struct @_Raw { at: u32, w: vec3<u32>, scale: u32, shift: u32 }
+fn @_raw(row: u32, piece: u32) -> @_Raw {
+  let block = row + (piece >> 2u) * 18u;
+  let at = block + 2u + (piece & 1u) * 8u;
+  // The third word is read where it holds a level: elsewhere it may lie behind the cache.
+  let w = vec3<u32>($@[at >> 2u], $@[(at >> 2u) + 1u], $@[(at + 7u) >> 2u]);
+  return @_Raw(at, w, $@[block >> 2u] >> ((block & 2u) * 8u), (piece & 2u) * 2u);
+}
+fn @_decoded(raw: @_Raw) -> Piece { return nibbles(raw.at, raw.w, raw.scale, raw.shift); }
+//#end
 fn @_piece(row: u32, piece: u32) -> Piece { return @_decoded(@_raw(row, piece)); }

@@ -1,8 +1,8 @@
 //! Kernels of a GPU beside what a copy reaches there, over weights that no cache holds.
 //!
-//! `cargo bench -p weft-tests --bench roof [BACKEND] [PART OF A NAME]`: `wgpu` (or `wgpu:ADAPTER`) and `hip`. Of each kernel the
-//! variants that take the operands. One submission holds many launches that wait for each other, as in a decode step; rates
-//! count what must move once, and time includes the launches.
+//! `cargo bench -p weft-tests --bench roof [BACKEND] [PART OF A NAME]`: `wgpu` (or `wgpu:ADAPTER`), `hip`, and `hip-graph`,
+//! which submits the launches as one graph. Of each kernel the variants that take the operands. One submission holds many
+//! launches that wait for each other, as in a decode step; rates count what must move once, and time includes the launches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -240,8 +240,15 @@ fn attention(gpu: &dyn Backend, offer: &Offer, cells: u64) -> Outcome<(f64, f64)
     Ok((seconds, bytes as f64 / seconds))
 }
 
-/// A layer of 32 heads for `slots` sequences of `tokens` tokens each: seconds, and bytes of state read and written in one.
-fn delta(gpu: &dyn Backend, offer: &Offer, slots: u64, tokens: u64) -> Outcome<(f64, f64)> {
+/// What a delta net's layer took: seconds, and the rates of the state read and written and of everything that must move.
+struct Delta {
+    seconds: f64,
+    state: f64,
+    all: f64,
+}
+
+/// A layer of 32 heads for `slots` sequences of `tokens` tokens each.
+fn delta(gpu: &dyn Backend, offer: &Offer, slots: u64, tokens: u64) -> Outcome<Delta> {
     let constants = Constants::new()
         .integer("key_heads", 16)
         .integer("snapshots", 1)
@@ -279,9 +286,11 @@ fn delta(gpu: &dyn Backend, offer: &Offer, slots: u64, tokens: u64) -> Outcome<(
     for _ in 0..40 {
         bench.launch(&ports)?;
     }
-    let bytes = 2.0 * 4.0 * 128.0 * 128.0 * (heads * slots) as f64;
+    let state = 2 * 4 * 128 * 128 * heads * slots;
+    // Inputs, the history before and after, gates, outputs.
+    let rest = 4 * (channels * (rows + 6 * slots) + 2 * heads * rows + 2 * 128 * heads * rows);
     let seconds = bench.seconds()?;
-    Ok((seconds, bytes / seconds))
+    Ok(Delta { seconds, state: state as f64 / seconds, all: (state + rest) as f64 / seconds })
 }
 
 /// Prints what measurements give, if their lines are wanted.
@@ -319,7 +328,11 @@ const MANY: [u64; 2] = [512, 2048];
 fn main() -> Outcome<()> {
     let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with("--"));
     let (name, part) = (args.next().unwrap_or_else(|| "wgpu".to_owned()), args.next().unwrap_or_default());
-    let gpu = match backends::open(&name, &BackendOptions::default()) {
+    let (name, hip_graph) = match name.as_str() {
+        "hip-graph" => ("hip", true),
+        other => (other, false),
+    };
+    let gpu = match backends::open(name, &BackendOptions { hip_graph, ..BackendOptions::default() }) {
         Ok(all) => Arc::clone(&all[0]),
         Err(error) => {
             println!("left out: {error}");
@@ -357,13 +370,13 @@ fn main() -> Outcome<()> {
     }
     for slots in [1, 128] {
         report.lines("gdn_layer", &format!("{} heads", 32 * slots), |offer| {
-            let (seconds, rate) = delta(gpu, offer, slots, 1)?;
-            Ok(format!("{:.1} us, {}", seconds * 1e6, report.rate(rate)))
+            let Delta { seconds, state, all } = delta(gpu, offer, slots, 1)?;
+            Ok(format!("{:.1} us, {}; states alone {}", seconds * 1e6, report.rate(all), report.rate(state)))
         })?;
     }
     for tokens in [32, 512, 2048] {
         report.lines("gdn_layer", &format!("32 heads, {tokens} tokens"), |offer| {
-            let (seconds, _) = delta(gpu, offer, 1, tokens)?;
+            let Delta { seconds, .. } = delta(gpu, offer, 1, tokens)?;
             Ok(format!(
                 "{:.0} us, {:.1} ns a head and token",
                 seconds * 1e6,

@@ -150,6 +150,8 @@ fn refuses_bad_arguments_with_one_line() {
     refuses(&["run", "--ctx", "4", "Tell me a story."], &["do not fit a context of 4"]);
     refuses(&["run", "--top-p", "7", "x"], &["top_p"]);
     refuses(&["run", "--cache-type", "q9", "x"], &["q9"]);
+    refuses(&["run", "-ctk", "q4_k", "x"], &["--cache-type-k q4_k", "q8_0"]);
+    refuses(&["run", "-ctv=q4_k", "x"], &["--cache-type-v q4_k", "q8_0"]);
     refuses(&["plan", "--explain", "no_such_node"], &["no_such_node"]);
     let ids = scratch("ids.json", b"[1, 99999]");
     let out = scratch("out.safetensors", b"");
@@ -214,4 +216,25 @@ fn chats_over_several_turns() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).lines().filter(|l| !l.is_empty()).count() >= 3);
     assert!(text(&output.stderr).contains("tokens/s"));
+}
+
+#[test]
+fn quantises_a_file_that_it_can_run() {
+    let place = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
+    let (plain, small) = (place("plain.gguf"), place("small.gguf"));
+    let made = weft(&["synth", "--arch", "qwen35", "--shape", "tiny", "--type", "BF16", "-o", &plain]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let made = weft(&["quantize", &plain, &small, "q4_k_m"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let size = |path: &str| std::fs::metadata(path).expect("a file").len();
+    assert!(size(&small) < size(&plain), "{} of {}", size(&small), size(&plain));
+    let told = weft(&["info", &small]);
+    assert!(text(&told.stdout).contains("Q4_K"), "{}", text(&told.stdout));
+    let again = place("again.gguf");
+    let refused = weft(&["quantize", &small, &again, "Q8_0"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("already"), "{}", text(&refused.stderr));
+    assert!(!Path::new(&again).exists());
+    let refused = weft(&["quantize", &plain, &again, "Q9"]);
+    assert!(text(&refused.stderr).contains("Q4_K_M"), "{}", text(&refused.stderr));
 }

@@ -1,6 +1,7 @@
 //! The GGUF reader and writer: what comes back, and what is said to damaged or hostile files.
 mod damage;
 mod faults;
+mod quantize;
 mod raw;
 mod reads;
 mod real;

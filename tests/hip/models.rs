@@ -4,8 +4,11 @@ use crate::{from_file, largest};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+use weft::models::CacheTypes;
 use weft::session::{Session, SessionOptions};
 use weft_core::backend::Backend;
+use weft_core::graph::DType;
+use weft_tests::devices;
 use weft_tests::fixtures::{outside, path};
 use weft_tests::hip;
 use weft_tests::refs::References;
@@ -41,10 +44,11 @@ fn walk(mut session: Session, ids: &[u32], want: &[f32], bound: f32, what: &str)
 
 #[test]
 fn a_hybrid_model_in_f32_agrees_with_the_references() {
-    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen35.refs.safetensors.planes.zst"));
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     for gpu in hip::stand_ins() {
-        let model = from_file(&path("models/qwen35-f32.gguf.zst"), vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let model =
+            from_file(&path("models/qwen35-f32.gguf.planes.zst"), vec![Arc::clone(gpu) as Arc<dyn Backend>]);
         let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
         let fast = SessionOptions { context: 128, ..SessionOptions::default() };
         walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
@@ -52,13 +56,31 @@ fn a_hybrid_model_in_f32_agrees_with_the_references() {
     }
 }
 
+/// Keys and values in blocks: as near to the CPU's as arithmetic lets it be.
+#[test]
+fn quantised_caches_agree_with_the_cpu() {
+    let ids = References::read(&path("models/qwen35.refs.safetensors.planes.zst")).ids("ids");
+    let file = path("models/qwen35-f32.gguf.planes.zst");
+    let cpu = from_file(&file, vec![devices::cpu(&weft_cpu::Options::default())]);
+    for cache in [DType::Q8_0, DType::Q4_0].map(CacheTypes::both) {
+        let exact = SessionOptions { context: 128, cache, ..SessionOptions::exact() };
+        let want =
+            Session::new(&cpu, exact.clone()).unwrap().evaluate(&ids[..PROMPT + 8], false).unwrap().logits;
+        for gpu in hip::stand_ins() {
+            let model = from_file(&file, vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+            let what = format!("{} with {cache}", gpu.name());
+            walk(Session::new(&model, exact.clone()).unwrap(), &ids[..PROMPT + 8], &want, EXACT, &what);
+        }
+    }
+}
+
 /// Prompt and tokens lie behind the position from which not all blocks are chosen.
 #[test]
 fn a_model_that_chooses_blocks_agrees_with_the_references() {
-    let references = References::read(&path("models/qwen4exp.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen4exp.refs.safetensors.planes.zst"));
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     for gpu in hip::stand_ins() {
-        let file = path("models/qwen4exp-f32.gguf.zst");
+        let file = path("models/qwen4exp-f32.gguf.planes.zst");
         let model = from_file(&file, vec![Arc::clone(gpu) as Arc<dyn Backend>]);
         let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
         walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
@@ -84,7 +106,7 @@ fn quantised(name: &str, file: &Path, references: &Path, bound: f32) {
 fn quantised_hybrid_models_agree_with_the_references() {
     for (name, bound) in [("qwen35k-Q4_K_M", FAST_Q4_K_M), ("qwen35k-IQ1_S", FAST_IQ1_S)] {
         let (file, references) =
-            (format!("models/{name}.gguf.zst"), format!("models/{name}.refs.safetensors.zst"));
+            (format!("models/{name}.gguf.zst"), format!("models/{name}.refs.safetensors.planes.zst"));
         quantised(name, &path(&file), &path(&references), bound);
     }
 }

@@ -80,7 +80,7 @@ fn refusing() -> Vec<Plan> {
     }
     let norm = weft_tests::graphs::small::rms_norm_weight();
     plan(&norm, Faulty::around(tuned()).contracts(without_weight), plain());
-    let split = Options { placement: Some(vec![0, 1]), ..plain() };
+    let split = Options { placement: vec![Some(0), Some(1)], ..plain() };
     let pair = [Faulty::around(tuned()).shared(), Faulty::around(tuned()).named("other").shared()];
     all.push(plan_for(&norm.graph, &pair, &split).unwrap());
     let projection = odd::quantised_projection();

@@ -23,7 +23,8 @@ fn pair(inner: &Arc<dyn Backend>, fixture: &Fixture) -> [Arc<dyn Backend>; 2] {
 }
 
 fn placed(placement: Vec<usize>, off: &[&str]) -> Options {
-    Options { exact: true, placement: Some(placement), ..without(off) }
+    let placement = placement.into_iter().map(Some).collect();
+    Options { exact: true, placement, ..without(off) }
 }
 
 fn small() -> Vec<Fixture> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weft::gguf::{Gguf, GgufWriter, Value};
-use weft::models::{Batch, Description, ModelError};
+use weft::models::{Batch, CacheTypes, Description, ModelError};
 use weft_core::graph::DType;
 use weft_tests::fixtures::path;
 use weft_tests::refs::contents;
@@ -19,7 +19,7 @@ pub struct File {
 impl File {
     /// The small model of this name.
     pub fn read(name: &str) -> Self {
-        let file = path(&format!("models/{name}-f32.gguf.zst"));
+        let file = path(&format!("models/{name}-f32.gguf.planes.zst"));
         let gguf = Gguf::from_bytes(name, contents(&file)).unwrap();
         let keys = gguf.metadata().iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
         let tensor = |entry: &weft::gguf::TensorEntry| {
@@ -67,4 +67,4 @@ pub fn refused(file: &File) -> ModelError {
     described.and_then(|model| model.graph(&BATCH)).expect_err("it contradicts itself")
 }
 
-pub const BATCH: Batch = Batch { tokens: 2, ..Batch::token(16, DType::F16) };
+pub const BATCH: Batch = Batch { tokens: 2, ..Batch::token(16, CacheTypes::both(DType::F16)) };

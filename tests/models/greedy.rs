@@ -13,7 +13,7 @@ fn ids(value: &Value) -> Vec<u32> {
 fn the_default_model_gives_the_stored_answers_and_logits() {
     let stored: Value =
         serde_json::from_slice(&std::fs::read(path("models/weft-tales-greedy.json")).unwrap()).unwrap();
-    let logits = References::read(&path("models/weft-tales-logits.safetensors.zst"));
+    let logits = References::read(&path("models/weft-tales-logits.safetensors.planes.zst"));
     for model in models(&path("../../models/weft-tales-12m.Q8_0.gguf")) {
         for (number, item) in stored["items"].as_array().unwrap().iter().enumerate() {
             let prompt = ids(&item["prompt_ids"]);

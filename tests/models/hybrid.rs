@@ -21,8 +21,8 @@ pub fn cases() -> Vec<Case> {
     let committed = ["qwen35", "qwen35moe", "qwen4exp"].map(|name| {
         // Those of the folder hold more.
         let references = outside(&format!("models/{name}.refs.safetensors"));
-        let committed = path(&format!("models/{name}.refs.safetensors.zst"));
-        (name, path(&format!("models/{name}-f32.gguf.zst")), references.unwrap_or(committed))
+        let committed = path(&format!("models/{name}.refs.safetensors.planes.zst"));
+        (name, path(&format!("models/{name}-f32.gguf.planes.zst")), references.unwrap_or(committed))
     });
     let mut all = committed.to_vec();
     let file = |kind| outside(&format!("models/qwen3next{kind}"));
@@ -90,10 +90,10 @@ fn prefill_agrees_however_it_is_cut() {
 #[test]
 fn fast_arithmetic_stays_near() {
     const BOUND: f32 = 3e-2;
-    let references = References::read(&path("models/qwen35.refs.safetensors.zst"));
+    let references = References::read(&path("models/qwen35.refs.safetensors.planes.zst"));
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     let steps = references.floats("dec_logits");
-    for model in models(&path("models/qwen35-f32.gguf.zst")) {
+    for model in models(&path("models/qwen35-f32.gguf.planes.zst")) {
         for ubatch in [160, 7] {
             let off = largest(&fast(&model, ubatch).evaluate(&ids, false).unwrap().logits, &want);
             eprintln!("fast on {}, ubatch {ubatch}: {off:e}", of(&model));

@@ -1,12 +1,18 @@
 //! Models against references that other programs computed.
 
+mod cached;
+mod contradictions;
+mod experts;
 mod file;
 mod greedy;
 mod hybrid;
+mod long_context;
 mod mixture;
 mod outside;
 mod quantised;
 mod qwen4exp;
+mod scales;
+mod scaling;
 mod speculation;
 
 use std::path::Path;

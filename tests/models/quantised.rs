@@ -13,7 +13,7 @@ const FILES: &[(&str, f32, f64, f64)] =
 #[test]
 fn exact_arithmetic_equals_dequantised_weights() {
     for (name, ..) in FILES {
-        let references = References::read(&path(&format!("models/{name}.refs.safetensors.zst")));
+        let references = References::read(&path(&format!("models/{name}.refs.safetensors.planes.zst")));
         let (ids, want) = (references.ids("ids"), references.floats("logits"));
         for model in models(&path(&format!("models/{name}.gguf.zst"))) {
             let got = exact(&model, 512).evaluate(&ids, false).unwrap();
@@ -26,7 +26,7 @@ fn exact_arithmetic_equals_dequantised_weights() {
 #[test]
 fn fast_arithmetic_is_no_further_off_than_a_known_engine() {
     for (name, off, divergence, same) in FILES {
-        let references = References::read(&path(&format!("models/{name}.refs.safetensors.zst")));
+        let references = References::read(&path(&format!("models/{name}.refs.safetensors.planes.zst")));
         let (ids, want) = (references.ids("ids"), references.floats("logits"));
         for model in models(&path(&format!("models/{name}.gguf.zst"))) {
             let got = Strayed::of(&fast(&model, 512).evaluate(&ids, false).unwrap().logits, &want, 512);

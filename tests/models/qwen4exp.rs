@@ -26,11 +26,11 @@ const VOCABULARY: usize = 512;
 const SPARSE: usize = 35;
 
 fn references() -> References {
-    References::read(&path("models/qwen4exp.refs.safetensors.zst"))
+    References::read(&path("models/qwen4exp.refs.safetensors.planes.zst"))
 }
 
 /// The small model on every device, changed or not, with attention in this form.
-fn opened(file: &File, form: SparseForm) -> Vec<Arc<Model>> {
+pub fn opened(file: &File, form: SparseForm) -> Vec<Arc<Model>> {
     let bytes = file.written();
     let open = |backend| {
         let gguf = Gguf::from_bytes(NAME, bytes.clone()).unwrap();
@@ -41,7 +41,7 @@ fn opened(file: &File, form: SparseForm) -> Vec<Arc<Model>> {
 
 #[test]
 fn blocks_are_pooled_and_chosen_alike_however_a_prompt_is_cut() {
-    let file = path("models/qwen4exp-f32.gguf.zst");
+    let file = path("models/qwen4exp-f32.gguf.planes.zst");
     let case = Case { name: NAME, references: references(), models: models(&file) };
     let ids = case.references.ids("ids");
     for model in &case.models {
@@ -95,7 +95,7 @@ fn residual_streams_agree_with_the_larger_references() {
         eprintln!("left out: residuals of qwen4exp: set WEFT_FIXTURES to the folder that holds models/");
         return;
     };
-    let models = models(&path("models/qwen4exp-f32.gguf.zst"));
+    let models = models(&path("models/qwen4exp-f32.gguf.planes.zst"));
     let case = Case { name: NAME, references: References::read(&file), models };
     let ids = case.references.ids("ids");
     for model in &case.models {
@@ -139,7 +139,7 @@ fn the_edge_of_a_budget_of_2048_is_crossed_alike_by_lists_and_masks() {
 fn fast_arithmetic_stays_near_on_the_whole() {
     let references = references();
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
-    for model in models(&path("models/qwen4exp-f32.gguf.zst")) {
+    for model in models(&path("models/qwen4exp-f32.gguf.planes.zst")) {
         let got = fast(&model, 64).evaluate(&ids, false).unwrap().logits;
         let mut offs: Vec<f32> =
             got.chunks(VOCABULARY).zip(want.chunks(VOCABULARY)).map(|(g, w)| largest(g, w)).collect();
@@ -155,7 +155,7 @@ fn fast_arithmetic_stays_near_on_the_whole() {
 fn a_session_that_starts_over_forgets_its_ngrams() {
     let references = references();
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
-    for model in models(&path("models/qwen4exp-f32.gguf.zst")) {
+    for model in models(&path("models/qwen4exp-f32.gguf.planes.zst")) {
         let mut session = exact(&model, 7);
         session.prefill(&ids[60..130]).unwrap();
         session.prefill_to(&ids[..50]).unwrap();
@@ -174,7 +174,7 @@ fn tokens_that_are_taken_back_leave_nothing_behind() {
     let (ids, want) = (references.ids("ids"), references.floats("logits"));
     let by = Speculation { by: DraftBy::Ngram, most: 3, least_probability: 0.0 };
     let options = SessionOptions { context: 256, speculation: Some(by), ..SessionOptions::exact() };
-    for model in models(&path("models/qwen4exp-f32.gguf.zst")) {
+    for model in models(&path("models/qwen4exp-f32.gguf.planes.zst")) {
         // Behind the edge from which blocks are chosen, and over it.
         for start in [SPARSE - 2, 60, 61, 62, 63] {
             let mut session = Session::new(&model, options.clone()).unwrap();

@@ -1,23 +1,26 @@
 //! Speculation changes when tokens come, never which.
 
+use crate::file::File;
 use crate::hybrid::cases;
 use crate::{argmax, bound, exact, fast, largest, models, of};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use weft::Model;
+use weft::gguf::{Gguf, GgufWriter};
 use weft::sampling::{Sampler, SamplingParams};
 use weft::session::{DraftBy, GenerateOptions, SampleOn, Session, SessionOptions, Speculation};
+use weft_tests::devices;
 use weft_tests::fixtures::path;
 
-fn drafting(by: DraftBy, most: u64) -> Option<Speculation> {
+pub fn drafting(by: DraftBy, most: u64) -> Option<Speculation> {
     Some(Speculation { by, most, least_probability: 0.0 })
 }
 
-fn session(model: &Arc<Model>, speculation: Option<Speculation>, options: SessionOptions) -> Session {
+pub fn session(model: &Arc<Model>, speculation: Option<Speculation>, options: SessionOptions) -> Session {
     Session::new(model, SessionOptions { context: 512, speculation, ..options }).unwrap()
 }
 
-fn generated(session: &mut Session, params: &SamplingParams, prompt: &[u32], most: u64) -> Vec<u32> {
+pub fn generated(session: &mut Session, params: &SamplingParams, prompt: &[u32], most: u64) -> Vec<u32> {
     let mut sampler = Sampler::new(params.clone()).unwrap();
     session.prefill(prompt).unwrap();
     prompt.iter().for_each(|id| sampler.accept(*id));
@@ -25,17 +28,17 @@ fn generated(session: &mut Session, params: &SamplingParams, prompt: &[u32], mos
     session.generate(&mut sampler, &options, |_| ControlFlow::Continue(())).unwrap().ids
 }
 
-fn greedy() -> SamplingParams {
+pub fn greedy() -> SamplingParams {
     SamplingParams { temperature: 0.0, ..SamplingParams::default() }
 }
 
-fn prompt(model: &Model) -> Vec<u32> {
+pub fn prompt(model: &Model) -> Vec<u32> {
     let options = weft::tokenizer::EncodeOptions { add_special: false, parse_special: true };
     model.tokenizer().encode("Once upon a time there was a shy dragon", options).unwrap()
 }
 
 /// Tokens that a software GPU generates in reasonable time, and all others.
-fn tokens(model: &Model) -> u64 {
+pub fn tokens(model: &Model) -> u64 {
     if of(model) == "cpu" { 200 } else { 16 }
 }
 
@@ -123,6 +126,79 @@ fn wrong_guesses_leave_nothing_behind() {
             }
         }
     }
+}
+
+/// A file with nothing but the draft block of another, its embedding and its head.
+fn block_of(gguf: &Gguf) -> Gguf {
+    let block = gguf.get_u32("qwen35.block_count").unwrap() - 1;
+    let own = format!("blk.{block}.");
+    let kept = |name: &str| name.starts_with(&own) || !name.starts_with("blk.");
+    let mut writer = GgufWriter::new();
+    gguf.metadata().iter().for_each(|(key, value)| writer.set(key, value.clone()));
+    let tensors: Vec<_> = gguf.tensors().iter().filter(|tensor| kept(&tensor.name)).collect();
+    assert!(tensors.len() < gguf.tensors().len() / 2);
+    for tensor in &tensors {
+        writer.tensor(&tensor.name, tensor.dtype, tensor.extents()).unwrap();
+    }
+    let mut body = writer.begin("block.gguf", Vec::new()).unwrap();
+    for tensor in tensors {
+        body.append(gguf.tensor_bytes(tensor).unwrap().as_ref()).unwrap();
+    }
+    Gguf::from_bytes("block.gguf", body.finish().unwrap()).unwrap()
+}
+
+#[test]
+fn a_file_of_a_draft_block_alone_guesses_as_the_whole_file_does() {
+    for file in ["../../models/weft-tales-12m.Q8_0.gguf", "models/qwen35-f32.gguf.planes.zst"] {
+        for model in models(&path(file)) {
+            let (ids, most) = match file.ends_with(".zst") {
+                true => ((1..9).collect(), 24),
+                false => (prompt(&model), tokens(&model)),
+            };
+            let options = SessionOptions::exact;
+            let want = generated(&mut session(&model, None, options()), &greedy(), &ids, most);
+            let mut whole = session(&model, drafting(DraftBy::Mtp, 3), options());
+            assert_eq!(generated(&mut whole, &greedy(), &ids, most), want, "on {}", of(&model));
+            let beside = model.with_drafter(block_of(model.gguf())).unwrap();
+            let mut apart = session(&beside, drafting(DraftBy::Mtp, 3), options());
+            assert_eq!(generated(&mut apart, &greedy(), &ids, most), want, "on {}", of(&model));
+            let counts =
+                |session: &Session| (session.timings().kept_tokens, session.timings().drafted_tokens);
+            eprintln!("{file} on {}: kept {:?}", of(&model), counts(&apart));
+            assert_eq!(counts(&apart), counts(&whole), "{file} on {}", of(&model));
+            assert!(counts(&apart).1 > 0);
+        }
+    }
+}
+
+#[test]
+fn a_draft_block_that_is_missing_or_alone_is_named() {
+    let file = File::read("qwen35");
+    let opened = |file: &File| Gguf::from_bytes("changed.gguf", file.written()).unwrap();
+    let session_of = |gguf: Gguf| {
+        let model = Model::new(gguf, vec![devices::reference()]).unwrap();
+        let speculation = drafting(DraftBy::Mtp, 3);
+        Session::new(&model, SessionOptions { context: 64, speculation, ..SessionOptions::exact() })
+    };
+    let text = |outcome: Result<Session, weft::Error>| outcome.map(|_| ()).unwrap_err().to_string();
+    let without_key =
+        opened(&file.clone().with("qwen35.nextn_predict_layers", 0u32).with("qwen35.block_count", 4u32));
+    let error = text(session_of(without_key));
+    assert!(error.contains("qwen35.nextn_predict_layers"), "{error}");
+    for name in ["nextn.eh_proj", "nextn.enorm", "nextn.hnorm", "attn_q", "ffn_down"] {
+        let mut lacking = file.clone();
+        let name = format!("blk.4.{name}.weight");
+        lacking.take(&name).unwrap();
+        let error = text(session_of(opened(&lacking)));
+        assert!(error.contains(&name), "{error}");
+    }
+    let alone = text(session_of(block_of(&opened(&file))));
+    assert!(alone.contains("block.gguf") && alone.contains("--spec-draft-model"), "{alone}");
+    // A block of another model is no drafter.
+    let model = Model::new(opened(&file), vec![devices::reference()]).unwrap();
+    let other = File::read("qwen35moe");
+    let error = model.with_drafter(opened(&other)).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("general.architecture"), "{error}");
 }
 
 #[test]

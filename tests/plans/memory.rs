@@ -156,9 +156,9 @@ fn places_on_two_devices_hold_what_each_of_them_touches() {
     for seed in 0..40 {
         let fixture = program(seed, 40);
         let mut random = Random(seed);
-        let placement = fixture.graph.node_ids().map(|_| random.below(2) as usize).collect();
+        let placement = fixture.graph.node_ids().map(|_| Some(random.below(2) as usize)).collect();
         let second = weft_tests::faulty::Faulty::around(devices::reference()).named("second").shared();
-        let options = Options { placement: Some(placement), ..without(&["*"]) };
+        let options = Options { placement, ..without(&["*"]) };
         let plan = fixture.plan(&[devices::reference(), second], &options).unwrap();
         for dispatch in &plan.dispatches {
             for binding in dispatch.bindings.iter().flatten() {

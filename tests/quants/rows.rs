@@ -1,7 +1,7 @@
 //! Rows of the wrong length are refused before a codec sees them.
 
 use weft_core::graph::DType;
-use weft_core::quant::{QuantError, decode_row, encode_row};
+use weft_core::quant::{QuantError, decode_row, encode_row, encode_row_weighted};
 
 #[test]
 fn a_row_that_is_not_whole_blocks_is_refused() {
@@ -23,6 +23,18 @@ fn a_row_of_too_few_or_too_many_bytes_is_refused() {
             Err(QuantError::Length { dtype: DType::Q8_0, values: 32, want: 34, got: got as u64 })
         );
     }
+}
+
+#[test]
+fn importance_is_one_number_a_value_and_may_be_zero() {
+    let values: [f32; 32] = std::array::from_fn(|at| at as f32);
+    let mut bytes = [0; 18];
+    let error = encode_row_weighted(DType::Q4_0, &values, &[1.0; 31], &mut bytes);
+    assert_eq!(error, Err(QuantError::Importance { values: 32, got: 31 }));
+    let mut out = [f32::NAN; 32];
+    encode_row_weighted(DType::Q4_0, &values, &[0.0; 32], &mut bytes).unwrap();
+    decode_row(DType::Q4_0, &bytes, &mut out).unwrap();
+    assert!(out.iter().all(|value| value.is_finite()));
 }
 
 #[test]

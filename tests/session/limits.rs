@@ -38,7 +38,8 @@ fn refuses_options_out_of_range() {
     for model in models() {
         let options = SessionOptions { ubatch: 0, ..SessionOptions::default() };
         assert!(matches!(Session::new(&model, options), Err(Error::Option { name: "ubatch", .. })));
-        let options = SessionOptions { cache: weft_core::graph::DType::Q4_K, ..SessionOptions::default() };
+        let options =
+            SessionOptions { cache: weft_core::graph::DType::Q4_K.into(), ..SessionOptions::default() };
         assert!(matches!(Session::new(&model, options), Err(Error::Option { name: "cache", .. })));
     }
 }

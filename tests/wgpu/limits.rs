@@ -9,11 +9,12 @@ use weft_wgpu::{Bounds, Options};
 /// Logits of the small models with these options, against their references.
 fn agrees(what: &str, ubatch: u64, change: impl Fn(&mut Options)) {
     for gpu in gpus(change) {
-        for name in ["qwen35-f32", "qwen35k-Q4_K_M"] {
-            let refs = format!("models/{}.refs.safetensors.zst", name.trim_end_matches("-f32"));
-            let references = References::read(&path(&refs));
+        for (name, file) in
+            [("qwen35", "qwen35-f32.gguf.planes.zst"), ("qwen35k-Q4_K_M", "qwen35k-Q4_K_M.gguf.zst")]
+        {
+            let references = References::read(&path(&format!("models/{name}.refs.safetensors.planes.zst")));
             let (ids, want) = (references.ids("ids"), references.floats("logits"));
-            let model = hybrid(&format!("models/{name}.gguf.zst"), vec![gpu.clone()]);
+            let model = hybrid(&format!("models/{file}"), vec![gpu.clone()]);
             let options = SessionOptions { context: 256, ubatch, ..SessionOptions::exact() };
             let got = Session::new(&model, options).unwrap().evaluate(&ids, false).unwrap();
             let off = largest(&got.logits, &want);

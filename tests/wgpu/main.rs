@@ -31,7 +31,7 @@ fn hybrid(file: &str, backends: Vec<Arc<dyn Backend>>) -> Arc<Model> {
 
 /// Token ids of the small model's references.
 fn ids() -> Vec<u32> {
-    References::read(&path("models/qwen35k-Q4_K_M.refs.safetensors.zst")).ids("ids")
+    References::read(&path("models/qwen35k-Q4_K_M.refs.safetensors.planes.zst")).ids("ids")
 }
 
 /// A session in exact arithmetic.

@@ -34,9 +34,9 @@ fn mixtures_of_true_size_are_planned_whole_on_the_gpu() {
 
 #[test]
 fn a_small_mixture_runs_in_as_many_launches_as_planned() {
-    let ids = References::read(&path("models/qwen35moe.refs.safetensors.zst")).ids("ids");
+    let ids = References::read(&path("models/qwen35moe.refs.safetensors.planes.zst")).ids("ids");
     for gpu in devices::all_gpus() {
-        let model = hybrid("models/qwen35moe-f32.gguf.zst", vec![gpu.clone()]);
+        let model = hybrid("models/qwen35moe-f32.gguf.planes.zst", vec![gpu.clone()]);
         let mut session = session(&model);
         session.prefill(&ids[..20]).unwrap();
         session.decode(ids[20]).unwrap();

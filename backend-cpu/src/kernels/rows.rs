@@ -27,10 +27,18 @@ pub(super) const TUNED: &[Tuned] = &[
         symbols: &[],
         build: build_scatter,
     },
+    Tuned {
+        stem: "set_rows",
+        variant: "blocks",
+        exact: true,
+        port: scatter_blocks_port,
+        symbols: &[],
+        build: build_scatter,
+    },
     Tuned { stem: "copy", variant: "rows", exact: true, port: copy_port, symbols: &[], build: build_copy },
 ];
 
-/// Types that rows are written as without the block encoder of the reference.
+/// Types that rows are copied as.
 const PLAIN: &[DType] = &[DType::F32, DType::F16];
 
 fn gather_port(port: Port) -> Port {
@@ -45,6 +53,14 @@ fn scatter_port(port: Port) -> Port {
     match port.name {
         "x" => super::float_rows(port),
         "out" => Port { dtypes: PLAIN, ..port }.packed_rows().aligned(4),
+        _ => port,
+    }
+}
+
+fn scatter_blocks_port(port: Port) -> Port {
+    match port.name {
+        "x" => super::float_rows(port),
+        "out" => Port { dtypes: &[DType::Q8_0, DType::Q4_0], ..port }.packed_rows(),
         _ => port,
     }
 }
@@ -127,7 +143,7 @@ impl Job for Scatter {
     }
 }
 
-/// Writes a row as f32 or f16.
+/// Writes a row as f32, f16 or blocks.
 ///
 /// # Safety
 /// The row lies inside, is packed, and nobody else touches it now.
@@ -136,7 +152,10 @@ unsafe fn store(simd: Simd, from: &[f32], out: &View, outer: [usize; 3]) {
     let at = out.at([0, i1, i2, i3]);
     // SAFETY: by the caller's word.
     unsafe {
-        if out.dtype() == DType::F32 {
+        if let Some(block) = quant::block_type(out.dtype()).filter(|block| block.dtype.is_quantised()) {
+            let bytes = block.dtype.row_bytes(from.len() as u64).unwrap_or(0) as usize;
+            (block.encode)(from, std::slice::from_raw_parts_mut(at, bytes));
+        } else if out.dtype() == DType::F32 {
             std::ptr::copy_nonoverlapping(from.as_ptr(), at.cast(), from.len());
         } else {
             vector::to_half(simd, from, std::slice::from_raw_parts_mut(at.cast::<f16>(), from.len()));

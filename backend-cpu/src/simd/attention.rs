@@ -3,8 +3,9 @@
 use std::array::from_fn;
 
 use half::f16;
+use weft_core::graph::DType;
 
-use super::cached::{Cached, Rows, Typed};
+use super::cached::{BytesOf32, Cached, NibblesOf32, Rows, Typed};
 use super::lanes::Lanes;
 use super::level::{Simd, Task};
 
@@ -15,9 +16,11 @@ impl Rows {
         if !pitch.is_multiple_of(4) || self.count > pitch || to.len() < heads * pitch {
             return;
         }
-        match self.half {
-            true => simd.run(Scores { rows: self.typed::<f16>(), heads, queries, to, pitch }),
-            false => simd.run(Scores { rows: self.typed::<f32>(), heads, queries, to, pitch }),
+        match self.dtype {
+            DType::F32 => simd.run(Scores { rows: self.typed::<f32>(), heads, queries, to, pitch }),
+            DType::F16 => simd.run(Scores { rows: self.typed::<f16>(), heads, queries, to, pitch }),
+            DType::Q8_0 => simd.run(Scores { rows: self.typed::<BytesOf32>(), heads, queries, to, pitch }),
+            _ => simd.run(Scores { rows: self.typed::<NibblesOf32>(), heads, queries, to, pitch }),
         }
     }
 
@@ -27,9 +30,11 @@ impl Rows {
         if self.count > pitch || weights.len() < heads * pitch {
             return;
         }
-        match self.half {
-            true => simd.run(Weighted { rows: self.typed::<f16>(), heads, weights, to, pitch }),
-            false => simd.run(Weighted { rows: self.typed::<f32>(), heads, weights, to, pitch }),
+        match self.dtype {
+            DType::F32 => simd.run(Weighted { rows: self.typed::<f32>(), heads, weights, to, pitch }),
+            DType::F16 => simd.run(Weighted { rows: self.typed::<f16>(), heads, weights, to, pitch }),
+            DType::Q8_0 => simd.run(Weighted { rows: self.typed::<BytesOf32>(), heads, weights, to, pitch }),
+            _ => simd.run(Weighted { rows: self.typed::<NibblesOf32>(), heads, weights, to, pitch }),
         }
     }
 }
@@ -70,14 +75,14 @@ impl<E: Cached> Task for Scores<'_, E> {
             let queries = task.queries[head * width..(head + H) * width].as_ptr();
             for cell in (0..count).step_by(CELLS) {
                 // The last row stands in for those beyond it.
-                let rows: [*const E; CELLS] = from_fn(|i| task.rows.at((cell + i).min(count - 1)));
+                let rows: [*const u8; CELLS] = from_fn(|i| task.rows.at((cell + i).min(count - 1)));
                 let mut sums = [[L::splat(0.0); CELLS]; H];
                 for at in (0..width).step_by(L::WIDTH) {
                     // SAFETY: widths are multiples of 16 and so of `WIDTH`; H queries lie in the slice.
                     unsafe {
                         let mut keys = [L::splat(0.0); CELLS];
                         for i in 0..CELLS {
-                            keys[i] = E::load::<L>(rows[i].add(at));
+                            keys[i] = E::load::<L>(rows[i], at);
                         }
                         for h in 0..H {
                             let query = L::load(queries.add(h * width + at));
@@ -148,12 +153,12 @@ impl<E: Cached> Task for Weighted<'_, E> {
             let weights = task.weights[head * pitch..(head + H) * pitch].as_ptr();
             let mut sums = [[L::splat(0.0); N]; H];
             for cell in 0..count {
-                let row = task.rows.at(cell).wrapping_add(column);
+                let row = task.rows.at(cell);
                 // SAFETY: N registers are left in the row; `cell` is below `pitch`.
                 unsafe {
                     let mut values = [L::splat(0.0); N];
                     for n in 0..N {
-                        values[n] = E::load::<L>(row.add(n * L::WIDTH));
+                        values[n] = E::load::<L>(row, column + n * L::WIDTH);
                     }
                     for h in 0..H {
                         let weight = L::splat(*weights.add(h * pitch + cell));

@@ -94,6 +94,10 @@ pub(crate) trait Lanes: Copy + 'static {
     /// # Safety
     /// `WIDTH` halves must be writable.
     unsafe fn store_half(to: *mut u16, value: Self::F);
+    /// A signed byte in each lane.
+    /// # Safety
+    /// `WIDTH` bytes must be readable.
+    unsafe fn load_bytes(from: *const i8) -> Self::I;
     /// The low byte of each lane.
     /// # Safety
     /// `WIDTH` bytes must be writable.

@@ -211,6 +211,11 @@ impl Lanes for Avx2 {
         unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(value)) }
     }
     #[inline(always)]
+    unsafe fn load_bytes(from: *const i8) -> __m256i {
+        // SAFETY: the caller has eight bytes.
+        unsafe { _mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())) }
+    }
+    #[inline(always)]
     unsafe fn store_bytes(to: *mut i8, value: __m256i) {
         // SAFETY: the caller has room for eight bytes.
         unsafe {

@@ -206,6 +206,11 @@ impl Lanes for Avx512 {
         unsafe { _mm256_storeu_si256(to.cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(value)) }
     }
     #[inline(always)]
+    unsafe fn load_bytes(from: *const i8) -> __m512i {
+        // SAFETY: the caller has sixteen bytes.
+        unsafe { _mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())) }
+    }
+    #[inline(always)]
     unsafe fn store_bytes(to: *mut i8, value: __m512i) {
         // SAFETY: the caller has room for sixteen bytes.
         unsafe { _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(value)) }

@@ -213,6 +213,11 @@ impl Lanes for Portable {
         }
     }
     #[inline(always)]
+    unsafe fn load_bytes(from: *const i8) -> I {
+        // SAFETY: the caller has eight bytes.
+        from_fn(|i| i32::from(unsafe { from.add(i).read() }))
+    }
+    #[inline(always)]
     unsafe fn store_bytes(to: *mut i8, value: I) {
         for (i, value) in value.into_iter().enumerate() {
             // SAFETY: the caller has room for eight bytes.

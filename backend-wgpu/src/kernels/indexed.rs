@@ -33,6 +33,12 @@ pub(super) const VARIANTS: &[Variant] = &[
         symbols: &[Symbol { name: "D", allowed: Allowed::MultipleOf(2, u32::MAX as u64) }],
         ..Variant::any("set_rows", set_words)
     },
+    Variant {
+        name: "blocks",
+        port: set_blocks_port,
+        symbols: &[Symbol { name: "D", allowed: Allowed::MultipleOf(64, u32::MAX as u64) }],
+        ..Variant::any("set_rows", set_blocks)
+    },
     Variant::any("set_rows", set_rows),
     Variant::any("argsort", argsort),
     Variant::any("top_k", order::top_k),
@@ -129,5 +135,20 @@ fn set_words_port(port: Port) -> Port {
 /// One workgroup a row, one invocation a word.
 fn set_words(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let all = windows(build, "out", SET, "x", rows_of)?;
-    Ok(all.into_iter().map(|launch| launch.define("lanes", "64u").flag("rows_of_words", true)).collect())
+    let words =
+        |launch: Launch| launch.define("lanes", "64u").flag("in_words", true).flag("rows_of_words", true);
+    Ok(all.into_iter().map(words).collect())
+}
+
+fn set_blocks_port(port: Port) -> Port {
+    let port = set_words_port(port);
+    if port.name == "out" { Port { dtypes: &[DType::Q8_0, DType::Q4_0], ..port } } else { port }
+}
+
+/// The same with pairs of blocks, which are whole words.
+fn set_blocks(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let all = windows(build, "out", SET, "x", rows_of)?;
+    let words =
+        |launch: Launch| launch.define("lanes", "64u").flag("in_words", true).flag("words_of_blocks", true);
+    Ok(all.into_iter().map(words).collect())
 }

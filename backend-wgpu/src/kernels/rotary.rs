@@ -20,6 +20,12 @@ pub(super) const VARIANTS: &[Variant] = &[
         symbols: stored::HEADS,
         ..Variant::any("norm_rope_rows", stored::norm_rope_words)
     },
+    Variant {
+        name: "blocks",
+        port: stored::block_port,
+        symbols: stored::PAIRS,
+        ..Variant::any("norm_rope_rows", stored::norm_rope_words)
+    },
     Variant::any("norm_rope_rows", stored::norm_rope_rows),
     Variant { name: "rows", port: rows_port, ..Variant::any("rope", |build| Ok(rows(rope(build)?))) },
     Variant::any("rope", rope),

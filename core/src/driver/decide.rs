@@ -39,8 +39,8 @@ pub struct Options {
     pub exact: bool,
     /// Fused rules that are switched off; `*` is all of them.
     pub disabled: Vec<String>,
-    /// Device of each node, by index, in place of the driver's choice.
-    pub placement: Option<Vec<usize>>,
+    /// Device of each node, by index, in place of the driver's choice. `None`, and nodes past the end, leave it to the driver.
+    pub placement: Vec<Option<usize>>,
     /// Claims that failed before.
     pub forbidden: Vec<Forbidden>,
 }
@@ -161,22 +161,21 @@ impl Driver<'_, '_> {
 
     /// A fused claim lives on the preferred device only, since a fallback of its parts elsewhere may still be better.
     fn devices_for(&self, claim: &Claim, single: bool) -> Result<Vec<usize>, Decline> {
-        let Some(placement) = &self.options.placement else {
-            let all = if single { self.devices.len() } else { self.devices.len().min(1) };
-            return Ok((0..all).collect());
+        let last = self.devices.len() - 1;
+        let at = |node: &NodeId| {
+            let fixed = self.options.placement.get(node.index()).copied().flatten();
+            fixed.map(|device| device.min(last))
         };
-        let at =
-            |node: &NodeId| placement.get(node.index()).copied().unwrap_or(0).min(self.devices.len() - 1);
-        let device = claim.nodes.first().map_or(0, at);
-        match claim.nodes.iter().find(|node| at(node) != device) {
-            None => Ok(vec![device]),
-            Some(node) => Err(Decline {
-                rule: claim.rule,
-                step: None,
-                node: *node,
-                why: Why::Split { devices: [device, at(node)] },
-            }),
+        let device = claim.nodes.first().and_then(at);
+        if let Some(node) = claim.nodes.iter().find(|node| at(node) != device) {
+            let devices = [device.unwrap_or(0), at(node).unwrap_or(0)];
+            return Err(Decline { rule: claim.rule, step: None, node: *node, why: Why::Split { devices } });
         }
+        Ok(match device {
+            Some(device) => vec![device],
+            None if single => (0..=last).collect(),
+            None => vec![0],
+        })
     }
 
     /// The first variant of the device that admits the claim. `declines` gets the refusals of those before it.

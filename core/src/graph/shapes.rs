@@ -1,6 +1,7 @@
 //! Shape and type rules of the operations: what the results of an operation look like, or why its sources are refused.
 
 use super::{DType, GraphError, Layout, Op, OpKind, RopeKind};
+use crate::contract::CACHE;
 use crate::kernels::sample;
 use crate::segment::SEGMENT_WORDS;
 
@@ -301,9 +302,9 @@ fn rope(op: &Op, s: &Sources<'_>) -> Result<Vec<Placed>, GraphError> {
 
 /// Queries, keys and values that fit each other.
 fn queries(s: &Sources<'_>) -> Result<[Layout; 3], GraphError> {
-    const CACHE: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::Q8_0];
+    const ALLOWED: &str = "F32, F16, BF16, Q8_0, Q4_0";
     let q = s.f32(0)?;
-    let (k, v) = (s.one_of(1, CACHE, "F32, F16, BF16, Q8_0")?, s.one_of(2, CACHE, "F32, F16, BF16, Q8_0")?);
+    let (k, v) = (s.one_of(1, CACHE, ALLOWED)?, s.one_of(2, CACHE, ALLOWED)?);
     s.extent(1, 0, q.shape[0])?;
     s.repeats(1, 2, q.shape[2])?;
     s.extent(2, 1, k.shape[1])?;

@@ -37,8 +37,9 @@ mod scales;
 mod search;
 mod tq1_0;
 mod tq2_0;
+mod weighted;
 
-pub use rows::{QuantError, decode_row, encode_row};
+pub use rows::{QuantError, decode_row, encode_row, encode_row_weighted};
 
 /// How to read, and for tests and synthetic files to write, blocks of one type.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 //! Bytes: f16 `d`, f16 `dmin`; 12 bytes of scales (see `scales.rs`); 128 bytes. Each 64 values own 32 of those bytes:
 //! the low nibbles of all are the first 32 values, the high nibbles the other 32. `x = d · sc · q − dmin · mn`
 
-use super::{BlockType, halves, scales, search};
+use super::{BlockType, halves, scales, search, weighted};
 use crate::graph::DType;
 
 /// The codec.
@@ -25,13 +25,24 @@ fn decode(bytes: &[u8], values: &mut [f32]) {
 
 fn encode(values: &[f32], bytes: &mut [u8]) {
     for (source, block) in values.as_chunks::<256>().0.iter().zip(bytes.as_chunks_mut::<144>().0) {
-        let header = Header::choose(source, 15);
-        let levels = header.levels(source, 15);
-        let nibbles = header.write(block);
-        for (levels, nibbles) in levels.as_chunks::<64>().0.iter().zip(nibbles.as_chunks_mut::<32>().0) {
-            for (j, byte) in nibbles.iter_mut().enumerate() {
-                *byte = levels[j] | levels[j + 32] << 4;
-            }
+        put(source, &Header::choose(source, 15), block);
+    }
+}
+
+/// As `encode`, errors weighted by the importance of each value.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    let sources = values.as_chunks::<256>().0.iter().zip(importance.as_chunks::<256>().0);
+    for ((source, importance), block) in sources.zip(bytes.as_chunks_mut::<144>().0) {
+        put(source, &Header::choose_weighted(source, importance, 15), block);
+    }
+}
+
+fn put(source: &[f32; 256], header: &Header, block: &mut [u8]) {
+    let levels = header.levels(source, 15);
+    let nibbles = header.write(block);
+    for (levels, nibbles) in levels.as_chunks::<64>().0.iter().zip(nibbles.as_chunks_mut::<32>().0) {
+        for (j, byte) in nibbles.iter_mut().enumerate() {
+            *byte = levels[j] | levels[j + 32] << 4;
         }
     }
 }
@@ -79,6 +90,22 @@ impl Header {
         for (line, group) in lines.iter_mut().zip(values.as_chunks::<32>().0) {
             *line = search::scale_and_minimum(group, top);
         }
+        Self::nearest(lines)
+    }
+
+    /// The header for given values with levels `0..=top`, errors weighted by the importance of each value.
+    pub(super) fn choose_weighted(values: &[f32; 256], importance: &[f32; 256], top: u8) -> Self {
+        let weights = weighted::weights(values, importance);
+        let mut lines = [(0.0f32, 0.0f32); 8];
+        let groups = values.as_chunks::<32>().0.iter().zip(weights.as_chunks::<32>().0);
+        for (line, (group, weights)) in lines.iter_mut().zip(groups) {
+            *line = search::weighted_scale_and_minimum(group, weights, top);
+        }
+        Self::nearest(lines)
+    }
+
+    /// The header whose scales and minima are nearest to these.
+    fn nearest(lines: [(f32, f32); 8]) -> Self {
         let largest =
             lines.iter().fold((0.0f32, 0.0f32), |most, line| (most.0.max(line.0), most.1.max(line.1)));
         let d = halves::round(largest.0 / 63.0).1;

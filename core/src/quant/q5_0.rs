@@ -3,7 +3,7 @@
 //! Bytes: f16 `d`; u32, bit `j` of which is the fifth bit of value `j`; 16 bytes of nibbles as in Q4_0.
 //! `x = d · (q − 16)`
 
-use super::{BlockType, halves};
+use super::{BlockType, halves, search, weighted};
 use crate::graph::DType;
 
 /// The codec.
@@ -22,13 +22,24 @@ fn decode(bytes: &[u8], values: &mut [f32]) {
 
 fn encode(values: &[f32], bytes: &mut [u8]) {
     for (source, block) in values.as_chunks::<32>().0.iter().zip(bytes.as_chunks_mut::<22>().0) {
-        let [d0, d1, h0, h1, h2, h3, nibbles @ ..] = block;
         // The value of largest magnitude falls on level 0, the only one that reaches 16 steps.
-        let (d_bytes, d) = halves::round(halves::peak(source) / -16.0);
-        [*d0, *d1] = d_bytes;
-        let inverse = halves::inverse(d);
-        let levels = source.map(|x| halves::level(x * inverse + 16.0, 31));
-        [*h0, *h1, *h2, *h3] = halves::pack_fifth_bits(&levels);
-        halves::pack_nibbles(&levels, nibbles);
+        put(source, halves::peak(source) / -16.0, block);
     }
+}
+
+/// As `encode`, with the scale whose errors, weighted by the importance of each value, are least.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    weighted::each_block(values, importance, bytes, |source, weights, block| {
+        put(source, search::weighted_signed_scale(source, weights, 16.0), block);
+    });
+}
+
+fn put(source: &[f32; 32], scale: f32, block: &mut [u8; 22]) {
+    let [d0, d1, h0, h1, h2, h3, nibbles @ ..] = block;
+    let (d_bytes, d) = halves::round(scale);
+    [*d0, *d1] = d_bytes;
+    let inverse = halves::inverse(d);
+    let levels = source.map(|x| halves::level(x * inverse + 16.0, 31));
+    [*h0, *h1, *h2, *h3] = halves::pack_fifth_bits(&levels);
+    halves::pack_nibbles(&levels, nibbles);
 }

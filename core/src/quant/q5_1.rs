@@ -3,7 +3,7 @@
 //! Bytes: f16 `d`, f16 `m`; u32, bit `j` of which is the fifth bit of value `j`; 16 bytes of nibbles as in Q4_0.
 //! `x = d · q + m`
 
-use super::{BlockType, halves};
+use super::{BlockType, halves, search, weighted};
 use crate::graph::DType;
 
 /// The codec.
@@ -23,15 +23,27 @@ fn decode(bytes: &[u8], values: &mut [f32]) {
 
 fn encode(values: &[f32], bytes: &mut [u8]) {
     for (source, block) in values.as_chunks::<32>().0.iter().zip(bytes.as_chunks_mut::<24>().0) {
-        let [d0, d1, m0, m1, h0, h1, h2, h3, nibbles @ ..] = block;
         let (low, high) = halves::range(source);
-        let (d_bytes, d) = halves::round((high - low) / 31.0);
-        let (m_bytes, m) = halves::round(low);
-        [*d0, *d1] = d_bytes;
-        [*m0, *m1] = m_bytes;
-        let inverse = halves::inverse(d);
-        let levels = source.map(|x| halves::level((x - m) * inverse, 31));
-        [*h0, *h1, *h2, *h3] = halves::pack_fifth_bits(&levels);
-        halves::pack_nibbles(&levels, nibbles);
+        put(source, ((high - low) / 31.0, low), block);
     }
+}
+
+/// As `encode`, with the line whose errors, weighted by the importance of each value, are least.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    weighted::each_block(values, importance, bytes, |source, weights, block| {
+        let (scale, minimum) = search::weighted_scale_and_minimum(source, weights, 31);
+        put(source, (scale, -minimum), block);
+    });
+}
+
+fn put(source: &[f32; 32], (step, low): (f32, f32), block: &mut [u8; 24]) {
+    let [d0, d1, m0, m1, h0, h1, h2, h3, nibbles @ ..] = block;
+    let (d_bytes, d) = halves::round(step);
+    let (m_bytes, m) = halves::round(low);
+    [*d0, *d1] = d_bytes;
+    [*m0, *m1] = m_bytes;
+    let inverse = halves::inverse(d);
+    let levels = source.map(|x| halves::level((x - m) * inverse, 31));
+    [*h0, *h1, *h2, *h3] = halves::pack_fifth_bits(&levels);
+    halves::pack_nibbles(&levels, nibbles);
 }

@@ -27,16 +27,27 @@ fn decode(bytes: &[u8], values: &mut [f32]) {
 
 fn encode(values: &[f32], bytes: &mut [u8]) {
     for (source, block) in values.as_chunks::<256>().0.iter().zip(bytes.as_chunks_mut::<176>().0) {
-        let header = Header::choose(source, 31);
-        let levels = header.levels(source, 31);
-        let (high, nibbles) = header.write(block).split_at_mut(32);
-        high.fill(0);
-        let pairs = levels.as_chunks::<64>().0.iter().zip(nibbles.as_chunks_mut::<32>().0);
-        for (i, (levels, nibbles)) in pairs.enumerate() {
-            for (j, (byte, high)) in nibbles.iter_mut().zip(&mut *high).enumerate() {
-                *byte = (levels[j] & 15) | (levels[j + 32] & 15) << 4;
-                *high |= ((levels[j] >> 4) | (levels[j + 32] >> 4) << 1) << (2 * i);
-            }
+        put(source, &Header::choose(source, 31), block);
+    }
+}
+
+/// As `encode`, errors weighted by the importance of each value.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    let sources = values.as_chunks::<256>().0.iter().zip(importance.as_chunks::<256>().0);
+    for ((source, importance), block) in sources.zip(bytes.as_chunks_mut::<176>().0) {
+        put(source, &Header::choose_weighted(source, importance, 31), block);
+    }
+}
+
+fn put(source: &[f32; 256], header: &Header, block: &mut [u8]) {
+    let levels = header.levels(source, 31);
+    let (high, nibbles) = header.write(block).split_at_mut(32);
+    high.fill(0);
+    let pairs = levels.as_chunks::<64>().0.iter().zip(nibbles.as_chunks_mut::<32>().0);
+    for (i, (levels, nibbles)) in pairs.enumerate() {
+        for (j, (byte, high)) in nibbles.iter_mut().zip(&mut *high).enumerate() {
+            *byte = (levels[j] & 15) | (levels[j + 32] & 15) << 4;
+            *high |= ((levels[j] >> 4) | (levels[j + 32] >> 4) << 1) << (2 * i);
         }
     }
 }

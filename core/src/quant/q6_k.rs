@@ -39,26 +39,40 @@ fn decode(bytes: &[u8], values: &mut [f32]) {
 
 fn encode(values: &[f32], bytes: &mut [u8]) {
     for (source, block) in values.as_chunks::<256>().0.iter().zip(bytes.as_chunks_mut::<210>().0) {
-        let (low, rest) = block.split_at_mut(128);
-        let (high, rest) = rest.split_at_mut(64);
-        let (scales, d_bytes) = rest.split_at_mut(16);
-        let levels = choose(source, scales, d_bytes);
-        for (half, levels) in levels.as_chunks::<128>().0.iter().enumerate() {
-            let (low, high) = (&mut low[64 * half..][..64], &mut high[32 * half..][..32]);
-            for l in 0..32 {
-                let [a, b, c, d] = [levels[l], levels[l + 32], levels[l + 64], levels[l + 96]];
-                low[l] = (a & 15) | (c & 15) << 4;
-                low[l + 32] = (b & 15) | (d & 15) << 4;
-                high[l] = (a >> 4) | (b >> 4) << 2 | (c >> 4) << 4 | (d >> 4) << 6;
-            }
+        let groups = source.as_chunks::<16>().0;
+        put(source, std::array::from_fn(|at| search::signed_scale(&groups[at], 32.0)), block);
+    }
+}
+
+/// As `encode`, errors weighted by the importance of each value.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    let sources = values.as_chunks::<256>().0.iter().zip(importance.as_chunks::<256>().0);
+    for ((source, importance), block) in sources.zip(bytes.as_chunks_mut::<210>().0) {
+        let (groups, weights) = (source.as_chunks::<16>().0, importance.as_chunks::<16>().0);
+        let scale = |at: usize| search::weighted_signed_scale(&groups[at], &weights[at], 32.0);
+        put(source, std::array::from_fn(scale), block);
+    }
+}
+
+fn put(source: &[f32; 256], wanted: [f32; 16], block: &mut [u8]) {
+    let (low, rest) = block.split_at_mut(128);
+    let (high, rest) = rest.split_at_mut(64);
+    let (scales, d_bytes) = rest.split_at_mut(16);
+    let levels = choose(source, wanted, scales, d_bytes);
+    for (half, levels) in levels.as_chunks::<128>().0.iter().enumerate() {
+        let (low, high) = (&mut low[64 * half..][..64], &mut high[32 * half..][..32]);
+        for l in 0..32 {
+            let [a, b, c, d] = [levels[l], levels[l + 32], levels[l + 64], levels[l + 96]];
+            low[l] = (a & 15) | (c & 15) << 4;
+            low[l + 32] = (b & 15) | (d & 15) << 4;
+            high[l] = (a >> 4) | (b >> 4) << 2 | (c >> 4) << 4 | (d >> 4) << 6;
         }
     }
 }
 
-/// Writes the scales and `d` of a block, and returns the level of each value in its own order.
-fn choose(source: &[f32; 256], scales: &mut [u8], d_bytes: &mut [u8]) -> [u8; 256] {
+/// Writes the scales nearest to those wanted and `d` of a block, and returns the level of each value in its own order.
+fn choose(source: &[f32; 256], wanted: [f32; 16], scales: &mut [u8], d_bytes: &mut [u8]) -> [u8; 256] {
     let groups = source.as_chunks::<16>().0;
-    let wanted: [f32; 16] = std::array::from_fn(|group| search::signed_scale(&groups[group], 32.0));
     let (bytes, d) = halves::round(halves::peak(&wanted) / -128.0);
     d_bytes.copy_from_slice(&bytes);
     let inverse = halves::inverse(d);

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{BlockType, block_type};
+use super::{BlockType, block_type, weighted};
 use crate::graph::DType;
 
 /// Why a row cannot be decoded or encoded.
@@ -16,6 +16,8 @@ pub enum QuantError {
     Ragged { dtype: DType, values: u64 },
     #[error("{values} {dtype} values take {want} bytes, not {got}")]
     Length { dtype: DType, values: u64, want: u64, got: u64 },
+    #[error("{values} values need as many numbers of importance, not {got}")]
+    Importance { values: u64, got: u64 },
 }
 
 /// Decodes `bytes` into as many values as `out` holds.
@@ -36,6 +38,29 @@ pub fn decode_row(dtype: DType, bytes: &[u8], out: &mut [f32]) -> Result<(), Qua
 pub fn encode_row(dtype: DType, values: &[f32], out: &mut [u8]) -> Result<(), QuantError> {
     let codec = checked(dtype, values.len(), out.len())?;
     (codec.encode)(values, out);
+    Ok(())
+}
+
+/// As [`encode_row`], with errors weighted: `importance` holds one number for each value, at least zero and finite. Types whose
+/// scales are not searched for are encoded as by [`encode_row`].
+///
+/// # Errors
+/// As [`decode_row`], and [`QuantError::Importance`] if there is not one number for each value.
+pub fn encode_row_weighted(
+    dtype: DType,
+    values: &[f32],
+    importance: &[f32],
+    out: &mut [u8],
+) -> Result<(), QuantError> {
+    let codec = checked(dtype, values.len(), out.len())?;
+    if importance.len() != values.len() {
+        let (values, got) = (values.len() as u64, importance.len() as u64);
+        return Err(QuantError::Importance { values, got });
+    }
+    match weighted::encoder(dtype) {
+        Some(encode) => encode(values, importance, out),
+        None => (codec.encode)(values, out),
+    }
     Ok(())
 }
 

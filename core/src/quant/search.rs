@@ -10,21 +10,29 @@ const OFFSETS: [f32; 13] = [0.0, -0.9, -0.7, -0.5, -0.3, -0.15, 0.15, 0.3, 0.5, 
 ///
 /// Errors count `|x|` plus the group's root mean square: large weights matter most, small ones are not ignored.
 pub(super) fn scale_and_minimum<const N: usize>(values: &[f32; N], top: u8) -> (f32, f32) {
+    let rms = (values.iter().map(|x| x * x).sum::<f32>() / N as f32).sqrt();
+    weighted_scale_and_minimum(values, &values.map(|x| rms + x.abs()), top)
+}
+
+/// The same with a weight for each error.
+pub(super) fn weighted_scale_and_minimum<const N: usize>(
+    values: &[f32; N],
+    weights: &[f32; N],
+    top: u8,
+) -> (f32, f32) {
     let (low, high) = halves::range(values);
     let low = low.min(0.0);
     if !(high - low).is_finite() || high <= low {
         return (0.0, -low.max(f32::MIN));
     }
-    let rms = (values.iter().map(|x| x * x).sum::<f32>() / N as f32).sqrt();
-    let weights = values.map(|x| rms + x.abs());
 
     let mut best = ((high - low) / f32::from(top), -low);
-    let mut least = error_of(values, &weights, top, best);
+    let mut least = error_of(values, weights, top, best);
     for offset in OFFSETS {
         let inverse = (f32::from(top) + offset) / (high - low);
         let levels = values.map(|x| f32::from(halves::level((x - low) * inverse, top)));
-        let Some(fit) = fit_line(values, &weights, &levels) else { continue };
-        let error = error_of(values, &weights, top, fit);
+        let Some(fit) = fit_line(values, weights, &levels) else { continue };
+        let error = error_of(values, weights, top, fit);
         if error < least {
             (best, least) = (fit, error);
         }
@@ -68,6 +76,11 @@ fn error_of<const N: usize>(
 /// The scale of one group of signed levels: `x ≈ scale · q` with `−top ≤ q ≤ top − 1`. The sign of the scale lets the
 /// value of largest magnitude use level `−top`.
 pub(super) fn signed_scale(values: &[f32; 16], top: f32) -> f32 {
+    weighted_signed_scale(values, &values.map(|x| x * x), top)
+}
+
+/// The same with a weight for each error.
+pub(super) fn weighted_signed_scale<const N: usize>(values: &[f32; N], weights: &[f32; N], top: f32) -> f32 {
     let peak = halves::peak(values);
     if peak == 0.0 || !peak.is_finite() {
         return 0.0;
@@ -76,9 +89,8 @@ pub(super) fn signed_scale(values: &[f32; 16], top: f32) -> f32 {
     for offset in OFFSETS {
         let inverse = -(top + offset) / peak;
         let (mut xl, mut ll) = (0.0, 0.0);
-        for x in values {
+        for (x, weight) in values.iter().zip(weights) {
             let level = (x * inverse).round().clamp(-top, top - 1.0);
-            let weight = x * x;
             xl += weight * x * level;
             ll += weight * level * level;
         }

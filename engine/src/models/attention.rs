@@ -2,7 +2,7 @@
 
 use super::ModelError;
 use super::network::Network;
-use weft_core::graph::{Op, Rope, RopeKind, TensorId};
+use weft_core::graph::{DType, Op, Rope, RopeKind, TensorId};
 
 /// Queries, keys and values of one layer after projection, `[head width, heads, tokens]` each.
 pub(super) struct Heads {
@@ -55,8 +55,9 @@ impl Network<'_> {
     /// of keys and of values.
     pub(super) fn store(&mut self, heads: &Heads, layer: u64) -> Result<[TensorId; 3], ModelError> {
         let hyper = self.hyper;
-        let keys = self.cached(heads.k, &format!("cache.k.{layer}"), hyper.key_length)?;
-        let values = self.cached(heads.v, &format!("cache.v.{layer}"), hyper.value_length)?;
+        let types = self.batch.cache;
+        let keys = self.cached(heads.k, &format!("cache.k.{layer}"), (types.keys, hyper.key_length))?;
+        let values = self.cached(heads.v, &format!("cache.v.{layer}"), (types.values, hyper.value_length))?;
         Ok([self.b.permute(heads.q, [0, 2, 1, 3])?, keys, values])
     }
 
@@ -76,11 +77,16 @@ impl Network<'_> {
         Ok(made[0])
     }
 
-    /// Writes `[width, heads, tokens]` to a cache and gives the whole cache as `[width, cells, heads, slots]`.
-    fn cached(&mut self, x: TensorId, name: &str, width: u64) -> Result<TensorId, ModelError> {
+    /// Writes `[width, heads, tokens]` to a cache of this type and width and gives the whole cache as `[width, cells, heads, slots]`.
+    fn cached(
+        &mut self,
+        x: TensorId,
+        name: &str,
+        (dtype, width): (DType, u64),
+    ) -> Result<TensorId, ModelError> {
         let (heads, tokens, batch) = (self.hyper.kv_heads, self.batch.tokens, self.batch);
         let row = width * heads;
-        let state = self.b.state(name, batch.cache, &[row, batch.cells * batch.slots])?;
+        let state = self.b.state(name, dtype, &[row, batch.cells * batch.slots])?;
         let rows = self.cache_rows()?;
         let flat = self.b.reshape(x, [row, tokens, 1, 1])?;
         let written = self.b.op(Op::SetRows, &[state, flat, rows])?;

@@ -70,10 +70,18 @@ impl Hybrid {
             key_heads: number("ssm.group_count")?,
             value_heads: number("ssm.time_step_rank")?,
         };
-        if hybrid.taps < 2 || hybrid.taps > 64 || hybrid.width == 0 || hybrid.key_heads == 0 {
-            return Err(unfit("ssm.conv_kernel, state_size or group_count", "out of range"));
+        // Bounds keep products of sizes small enough.
+        for (what, value, least, most) in [
+            ("ssm.conv_kernel", hybrid.taps, 2, 64),
+            ("ssm.state_size", hybrid.width, 1, 1 << 12),
+            ("ssm.group_count", hybrid.key_heads, 1, 1 << 12),
+            ("ssm.time_step_rank", hybrid.value_heads, 1, 1 << 12),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(unfit(what, &format!("it is {value} and must lie between {least} and {most}")));
+            }
         }
-        if !hybrid.value_heads.is_multiple_of(hybrid.key_heads) || hybrid.value_heads == 0 {
+        if !hybrid.value_heads.is_multiple_of(hybrid.key_heads) {
             return Err(unfit("ssm.time_step_rank", "it must be a multiple of ssm.group_count"));
         }
         if Some(number("ssm.inner_size")?) != hybrid.value_heads.checked_mul(hybrid.width) {
@@ -118,16 +126,17 @@ impl Hybrid {
         net: &mut Network<'_>,
         network: impl Fn(&mut Network<'_>, TensorId, u64) -> Result<TensorId, ModelError>,
     ) -> Result<(), ModelError> {
-        let (layer, width, rows) = (net.hyper.layers, net.hyper.embedding, net.hyper.vocabulary);
-        let part = |name: &str| format!("blk.{layer}.nextn.{name}.weight");
-        let table = part("embed_tokens");
-        let token = if net.has(&table) { net.embed_with(&table)? } else { net.embed()? };
+        let (layer, width) = (net.hyper.layers, net.hyper.embedding);
+        let blk = |name: &str| format!("blk.{layer}.nextn.{name}");
+        let part = |name: &str| blk(name) + ".weight";
+        let own_table = net.has(&part("embed_tokens"));
+        let token = if own_table { net.embed_with(&blk("embed_tokens"))? } else { net.embed()? };
         let ring = net.b.state(names::KEPT, DType::F32, &[width, net.batch.kept])?;
         let places = net.before_rows()?;
         let before = net.b.op(Op::GetRows, &[ring, places])?;
         let (token, before) = (net.norm(token, &part("enorm"))?, net.norm(before, &part("hnorm"))?);
         let both = net.b.op(Op::Concat { dim: 0 }, &[token, before])?;
-        let x = net.project(both, &format!("blk.{layer}.nextn.eh_proj"), width)?;
+        let x = net.project(both, &blk("eh_proj"), width)?;
         let normed = net.norm(x, &format!("blk.{layer}.attn_norm.weight"))?;
         let mixed = self.attention(net, normed, layer, |net, heads| net.attend(heads, layer))?;
         let x = net.end_block(x, mixed, layer, "post_attention_norm", |net, x| network(net, x, layer))?;
@@ -151,8 +160,8 @@ impl Hybrid {
             (net.batch.kept - 1) * width * 4,
         )?;
         net.b.op(Op::Copy, &[last, end])?;
-        let head = net.maybe_weight(&part("shared_head_head"), &[width, rows])?;
-        net.logits(y, head)
+        let own_head = Some(blk("shared_head_head")).filter(|_| net.has(&part("shared_head_head")));
+        net.logits(y, own_head.as_deref())
     }
 
     /// Whether a layer is a delta net.

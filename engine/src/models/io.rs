@@ -1,6 +1,6 @@
 //! What a ubatch looks like from outside: its sizes, its inputs and outputs by name.
 
-use weft_core::graph::DType;
+use super::CacheTypes;
 
 /// Names of inputs, states and outputs.
 pub mod names {
@@ -74,8 +74,8 @@ pub struct Batch {
     pub cells: u64,
     /// Places for sequences.
     pub slots: u64,
-    /// Type of cached keys and values.
-    pub cache: DType,
+    /// Types of cached keys and values.
+    pub cache: CacheTypes,
     /// Whether the residual after each block is an output.
     pub hidden: bool,
     /// Whether a token is drawn for each row that gets logits.
@@ -93,7 +93,7 @@ pub struct Batch {
 
 impl Batch {
     /// One token of one sequence, with its logits.
-    pub const fn token(cells: u64, cache: DType) -> Self {
+    pub const fn token(cells: u64, cache: CacheTypes) -> Self {
         Batch {
             tokens: 1,
             segments: 1,

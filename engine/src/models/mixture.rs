@@ -120,14 +120,17 @@ impl Mixture {
         chosen: &Chosen,
         layer: u64,
     ) -> Result<TensorId, ModelError> {
-        let blk = |name: &str| format!("blk.{layer}.{name}_exps.weight");
+        let part = |name: &str| format!("blk.{layer}.{name}_exps");
+        let blk = |name: &str| part(name) + ".weight";
         let (experts, used, tokens) = (self.experts, u64::from(self.used), net.columns(x));
         let width = net.hyper.embedding;
         let inner = self.inner.get(layer as usize).copied().map_or(0, u64::from);
+        let first = net.b.graph().nodes.len();
         let column = net.b.reshape(x, [width, 1, tokens, 1])?;
         let (gate, up) = if net.has(&blk("ffn_gate_up")) {
             let weight = net.weight(&blk("ffn_gate_up"), &[width, 2 * inner, experts])?;
             let both = net.b.op(Op::MulMatId, &[weight, column, chosen.ids])?;
+            let both = net.scaled_by_expert(both, chosen.ids, &part("ffn_gate_up"), experts)?;
             let strides = [1, 2 * inner, 2 * inner * used, 2 * inner * used * tokens].map(|n| n * 4);
             let half = [inner, used, tokens, 1];
             (net.b.view(both, half, strides, 0)?, net.b.view(both, half, strides, inner * 4)?)
@@ -135,16 +138,20 @@ impl Mixture {
             let gate = net.weight(&blk("ffn_gate"), &[width, inner, experts])?;
             let up = net.weight(&blk("ffn_up"), &[width, inner, experts])?;
             let gate = net.b.op(Op::MulMatId, &[gate, column, chosen.ids])?;
-            (gate, net.b.op(Op::MulMatId, &[up, column, chosen.ids])?)
+            let up = net.b.op(Op::MulMatId, &[up, column, chosen.ids])?;
+            let gate = net.scaled_by_expert(gate, chosen.ids, &part("ffn_gate"), experts)?;
+            (gate, net.scaled_by_expert(up, chosen.ids, &part("ffn_up"), experts)?)
         };
         let gated = net.b.op(Op::Swiglu, &[gate, up])?;
         let down = net.weight(&blk("ffn_down"), &[inner, width, experts])?;
         let each = net.b.op(Op::MulMatId, &[down, gated, chosen.ids])?;
-        net.b.label(&format!("blk.{layer}.ffn_down_exps"));
+        net.b.label(&part("ffn_down"));
+        let each = net.scaled_by_expert(each, chosen.ids, &part("ffn_down"), experts)?;
         let weights = net.b.reshape(chosen.weights, [1, used, tokens, 1])?;
         let weighted = net.b.mul(each, weights)?;
         let across = net.b.permute(weighted, [1, 0, 2, 3])?;
         let sum = net.b.op(Op::SumRows, &[across])?;
+        net.experts_since(layer, first);
         Ok(net.b.reshape(sum, [width, tokens, 1, 1])?)
     }
 }

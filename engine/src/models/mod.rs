@@ -1,7 +1,9 @@
 //! Models: one file each, which only builds graphs from plain operations. `ARCHITECTURES` is the only list.
 
 mod attention;
+mod cache;
 mod error;
+mod experts;
 mod hybrid;
 mod hyper;
 mod io;
@@ -19,7 +21,9 @@ mod qwen4exp;
 mod selection;
 mod streams;
 
+pub use cache::CacheTypes;
 pub use error::ModelError;
+pub use experts::{ExpertNodes, ExpertsOn};
 pub use hyper::Hyper;
 pub use io::{Batch, Rows, SparseForm, names};
 pub(crate) use io::{HostInputs, Run};
@@ -131,7 +135,7 @@ impl Description {
     /// # Errors
     /// The file says that it has one, and its tensors are missing or do not fit.
     pub fn drafts(&self) -> Result<bool, ModelError> {
-        match self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16) }) {
+        match self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16.into()) }) {
             Ok(_) => Ok(true),
             Err(ModelError::NoDrafter { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -141,11 +145,23 @@ impl Description {
     /// The graph of one ubatch, of the trunk or of the drafter.
     ///
     /// # Errors
-    /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft.
+    /// A tensor is missing or has another shape than the metadata says; [`ModelError::NoDrafter`] if it does not draft,
+    /// [`ModelError::OnlyDrafter`] if it does nothing else.
     pub fn graph(&self, batch: &Batch) -> Result<Graph, ModelError> {
+        Ok(self.graph_with_experts(batch)?.0)
+    }
+
+    /// The same, and which of its nodes compute experts.
+    ///
+    /// # Errors
+    /// As [`Description::graph`].
+    pub fn graph_with_experts(&self, batch: &Batch) -> Result<(Graph, Vec<ExpertNodes>), ModelError> {
         let mut net = Network::new(&self.gguf, &self.hyper, batch, self.form)?;
         if batch.draft && self.hyper.drafts == 0 {
             return Err(net.no_drafter());
+        }
+        if !batch.draft && self.only_drafts() {
+            return Err(ModelError::OnlyDrafter { file: self.gguf.file().to_owned() });
         }
         if batch.draft {
             self.architecture.draft(&mut net)?;
@@ -153,6 +169,12 @@ impl Description {
             self.architecture.build(&mut net)?;
         }
         net.finish()
+    }
+
+    /// Whether the file holds a draft block and nothing of the trunk.
+    fn only_drafts(&self) -> bool {
+        let trunk = ["blk.0.attn_norm.weight", "blk.0.hc_attn_norm.weight"];
+        self.hyper.drafts > 0 && trunk.iter().all(|name| self.gguf.find_tensor(name).is_none())
     }
 
     /// Whether attention that chooses blocks would choose all of a sequence of so many tokens: then a ubatch that ends there

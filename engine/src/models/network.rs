@@ -1,6 +1,6 @@
 //! What models are built from: weights by name, the inputs of a ubatch, and layers that several architectures share.
 
-use super::{Batch, Hyper, ModelError, Rows, SparseForm, names};
+use super::{Batch, ExpertNodes, Hyper, ModelError, Rows, SparseForm, names};
 use crate::gguf::Gguf;
 use std::collections::HashMap;
 use weft_core::graph::{BinaryKind, DType, Graph, GraphBuilder, Op, TensorId, UnaryKind};
@@ -21,6 +21,7 @@ pub(crate) struct Network<'a> {
     pub b: GraphBuilder,
     weights: HashMap<String, TensorId>,
     inputs: HashMap<&'static str, TensorId>,
+    experts: Vec<ExpertNodes>,
 }
 
 impl<'a> Network<'a> {
@@ -39,6 +40,7 @@ impl<'a> Network<'a> {
                 Some("a drafter needs at least two rows kept")
             }
             _ if tokens > 1 << 24 || cells > 1 << 32 || slots > 1 << 16 => Some("a size is out of range"),
+            _ if batch.cache.refusal(hyper).is_some() => batch.cache.refusal(hyper),
             Rows::Some(rows) if rows == 0 || rows > tokens => Some("between 1 and all rows can get logits"),
             _ => None,
         };
@@ -46,16 +48,26 @@ impl<'a> Network<'a> {
             return Err(ModelError::Batch { tokens, segments, cells, slots, why });
         }
         let (b, weights, inputs) = (GraphBuilder::new(), HashMap::new(), HashMap::new());
-        Ok(Network { gguf, hyper, batch: *batch, form, b, weights, inputs })
+        Ok(Network { gguf, hyper, batch: *batch, form, b, weights, inputs, experts: Vec::new() })
     }
 
-    pub(super) fn finish(self) -> Result<Graph, ModelError> {
-        Ok(self.b.finish()?)
+    pub(super) fn finish(self) -> Result<(Graph, Vec<ExpertNodes>), ModelError> {
+        Ok((self.b.finish()?, self.experts))
     }
 
-    /// That the model does not draft.
+    /// Notes that the nodes from this one to the last made compute a layer's experts.
+    pub fn experts_since(&mut self, layer: u64, first: usize) {
+        self.experts.push(ExpertNodes { layer, nodes: first..self.b.graph().nodes.len() });
+    }
+
+    /// That the model does not draft: its file has no block for it, or weft cannot use it.
     pub fn no_drafter(&self) -> ModelError {
-        ModelError::NoDrafter { file: self.gguf.file().to_owned() }
+        let architecture = &self.hyper.architecture;
+        let why = match self.hyper.drafts {
+            0 => format!("{architecture}.nextn_predict_layers is 0 or missing"),
+            _ => format!("those of {architecture} are not supported yet"),
+        };
+        ModelError::NoDrafter { file: self.gguf.file().to_owned(), why }
     }
 
     /// A weight that must exist with this shape.
@@ -149,17 +161,45 @@ impl<'a> Network<'a> {
 
     /// Rows of the embedding for the ubatch's tokens.
     pub fn embed(&mut self) -> Result<TensorId, ModelError> {
-        self.embed_with("token_embd.weight")
+        self.embed_with("token_embd")
     }
 
-    /// Rows of a table for the ubatch's tokens.
-    pub fn embed_with(&mut self, table: &str) -> Result<TensorId, ModelError> {
+    /// Rows of the table `name.weight` for the ubatch's tokens.
+    pub fn embed_with(&mut self, name: &str) -> Result<TensorId, ModelError> {
         let (width, rows) = (self.hyper.embedding, self.hyper.vocabulary);
-        let table = self.weight(table, &[width, rows])?;
+        let table = self.weight(&format!("{name}.weight"), &[width, rows])?;
         let tokens = self.input(names::TOKENS, DType::I32, &[self.batch.tokens])?;
         let embedded = self.b.op(Op::GetRows, &[table, tokens])?;
         self.b.label("embed");
-        Ok(embedded)
+        self.scaled(embedded, name)
+    }
+
+    /// What the matrix `name.weight` gave, by the factor in `name.scale` where the file keeps one apart from its values.
+    fn scaled(&mut self, x: TensorId, name: &str) -> Result<TensorId, ModelError> {
+        match self.maybe_weight(&format!("{name}.scale"), &[1])? {
+            Some(factor) => {
+                let factor = self.as_float(factor)?;
+                Ok(self.b.mul(x, factor)?)
+            }
+            None => Ok(x),
+        }
+    }
+
+    /// The same of `[rows, used, tokens]` that the chosen of several matrices gave: each has a factor of its own.
+    pub fn scaled_by_expert(
+        &mut self,
+        x: TensorId,
+        ids: TensorId,
+        name: &str,
+        experts: u64,
+    ) -> Result<TensorId, ModelError> {
+        let Some(factors) = self.maybe_weight(&format!("{name}.scale"), &[experts])? else { return Ok(x) };
+        let [_, used, tokens, _] = self.b.graph().tensor(x).shape();
+        let factors = self.b.reshape(factors, [1, experts, 1, 1])?;
+        let ids = self.b.reshape(ids, [used * tokens, 1, 1, 1])?;
+        let chosen = self.b.op(Op::GetRows, &[factors, ids])?;
+        let chosen = self.b.reshape(chosen, [1, used, tokens, 1])?;
+        Ok(self.b.mul(x, chosen)?)
     }
 
     /// `rms_norm(x)·weight`.
@@ -169,12 +209,13 @@ impl<'a> Network<'a> {
         Ok(self.b.rms_norm(x, weight, self.hyper.eps)?)
     }
 
-    /// `weight·x (+ bias)` for the weight `name.weight` of this many rows.
+    /// `weight·x (· scale) (+ bias)` for the weight `name.weight` of this many rows.
     pub fn project(&mut self, x: TensorId, name: &str, rows: u64) -> Result<TensorId, ModelError> {
         let width = self.b.graph().tensor(x).shape()[0];
         let weight = self.weight(&format!("{name}.weight"), &[width, rows])?;
         let product = self.b.mul_mat(weight, x)?;
         self.b.label(name);
+        let product = self.scaled(product, name)?;
         match self.maybe_weight(&format!("{name}.bias"), &[rows])? {
             Some(bias) => {
                 let bias = self.as_float(bias)?;
@@ -268,18 +309,18 @@ impl<'a> Network<'a> {
         if rows == Rows::None { Ok(()) } else { self.logits(normed, None) }
     }
 
-    /// Logits of normalised residuals, by a head of their own or the model's, and the draw of tokens if asked for.
-    pub fn logits(&mut self, normed: TensorId, own: Option<TensorId>) -> Result<(), ModelError> {
+    /// Logits of normalised residuals, by the head `own.weight` or the model's, and the draw of tokens if asked for.
+    pub fn logits(&mut self, normed: TensorId, own: Option<&str>) -> Result<(), ModelError> {
         let (width, rows) = (self.hyper.embedding, self.hyper.vocabulary);
-        let weight = match own {
+        let name = match own {
             Some(own) => own,
-            None => match self.maybe_weight("output.weight", &[width, rows])? {
-                Some(output) => output,
-                None => self.weight("token_embd.weight", &[width, rows])?,
-            },
+            None if self.has("output.weight") => "output",
+            None => "token_embd",
         };
-        let mut logits = self.b.mul_mat(weight, normed)?;
+        let weight = self.weight(&format!("{name}.weight"), &[width, rows])?;
+        let product = self.b.mul_mat(weight, normed)?;
         self.b.label("output");
+        let mut logits = self.scaled(product, name)?;
         if let Some(bias) = self.maybe_weight("output.bias", &[rows])? {
             let bias = self.as_float(bias)?;
             logits = self.b.add(logits, bias)?;

@@ -24,7 +24,10 @@ pub(super) fn layout(gguf: &Gguf, hyper: &Hyper) -> Result<Layout, ModelError> {
     let sections: Vec<i32> =
         gguf.metadata().find_per_layer(&key, 4)?.ok_or_else(|| unfit("the key is missing"))?;
     let sections: Vec<u32> = sections.iter().filter_map(|s| u32::try_from(*s).ok()).collect();
-    let sections = sections.try_into().map_err(|_| unfit("four numbers from 0 are needed"))?;
+    let sections: [u32; 4] = sections.try_into().map_err(|_| unfit("four numbers from 0 are needed"))?;
+    if sections.iter().map(|section| u64::from(*section)).sum::<u64>() * 2 != hyper.rope_dims {
+        return Err(unfit("their sum must be half of rope.dimension_count"));
+    }
     Ok(Layout {
         heads: HeadMap::Tiled,
         rope: RopeKind::MultiSection,

@@ -22,10 +22,6 @@ struct Qwen4Exp {
 
 pub(super) fn open(gguf: &Gguf, hyper: &Hyper) -> Result<Box<dyn Architecture>, ModelError> {
     let layout = Layout { opening: UnaryKind::Sigmoid, ..qwen35::layout(gguf, hyper)? };
-    if u64::from(layout.sections.iter().sum::<u32>()) * 2 != hyper.rope_dims {
-        let why = "their sum must be half of rope.dimension_count";
-        return Err(ModelError::unfit(gguf, "rope.dimension_sections", why));
-    }
     let hybrid = Hybrid::read(gguf, hyper, layout)?;
     let ngrams = Ngrams::read(gguf, hyper)?;
     if ngrams.layer() >= hyper.layers || !hybrid.is_recurrent(ngrams.layer()) {

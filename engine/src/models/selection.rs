@@ -142,8 +142,11 @@ impl Selection {
         let (width, batch) = (self.width, net.batch);
         let name = format!("blk.{layer}.indexer.k");
         let raw = net.project(x, &format!("{name}_proj"), width)?;
-        let cache =
-            net.b.state(&format!("index.raw.{layer}"), batch.cache, &[width, batch.cells * batch.slots])?;
+        let cache = net.b.state(
+            &format!("index.raw.{layer}"),
+            batch.cache.index(),
+            &[width, batch.cells * batch.slots],
+        )?;
         let rows = net.cache_rows()?;
         let cache = net.b.op(Op::SetRows, &[cache, raw, rows])?;
 
@@ -160,7 +163,7 @@ impl Selection {
         let rotated = net.b.apply(rope, &[Some(normed), Some(positions), None])?[0];
         let rotated = net.b.reshape(rotated, [width, count, 1, 1])?;
         let shape = [width, self.blocks(batch.cells) * batch.slots];
-        let pooled = net.b.state(&format!("index.pooled.{layer}"), batch.cache, &shape)?;
+        let pooled = net.b.state(&format!("index.pooled.{layer}"), batch.cache.index(), &shape)?;
         let rows = net.input(names::POOL_ROWS, DType::I64, &[count])?;
         Ok(net.b.op(Op::SetRows, &[pooled, rotated, rows])?)
     }

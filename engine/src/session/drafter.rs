@@ -29,15 +29,11 @@ impl Drafter {
     /// The model has no draft block, or the options are out of range.
     pub fn new(session: &Session, speculation: &Speculation) -> Result<Self, Error> {
         speculation.validate()?;
-        let description = session.model().description();
+        let drafter = session.model().drafter();
         Ok(match speculation.by {
             DraftBy::Ngram => Drafter::Ngram { most: speculation.most },
             DraftBy::Mtp => {
-                description.graph(&Batch {
-                    kept: 2,
-                    draft: true,
-                    ..Batch::token(1, session.options().cache)
-                })?;
+                drafter.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, session.options().cache) })?;
                 Drafter::Mtp(Mtp { speculation: *speculation, cells: 0 })
             }
         })

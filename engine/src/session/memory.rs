@@ -1,13 +1,13 @@
 //! Bytes that a sequence takes.
 
 use super::{SessionOptions, Speculation};
-use crate::models::{Batch, Description, ModelError};
+use crate::models::{Batch, CacheTypes, Description, ModelError};
 use crate::{Error, Model};
 use std::collections::HashMap;
-use weft_core::graph::{DType, Owner};
+use weft_core::graph::Owner;
 
 /// The context that the model was made for, halved until its state fits into half of the free memory.
-pub(super) fn fitting(model: &Model, cache: DType) -> Result<u64, Error> {
+pub(super) fn fitting(model: &Model, cache: CacheTypes) -> Result<u64, Error> {
     const LEAST: u64 = 4096;
     let mut context = model.description().hyper().context.max(1);
     let Some(memory) = model.backends().first().and_then(|b| b.capabilities().memory) else {
@@ -23,8 +23,8 @@ pub(super) fn fitting(model: &Model, cache: DType) -> Result<u64, Error> {
 ///
 /// # Errors
 /// The model's tensors do not fit its metadata.
-pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Error> {
-    let states = states(model.description(), &Batch::token(context, cache))?;
+pub fn state_bytes(model: &Model, context: u64, cache: CacheTypes) -> Result<u64, Error> {
+    let states = states(model.description(), model.drafter(), &Batch::token(context, cache))?;
     Ok(states.into_iter().fold(0, u64::saturating_add))
 }
 
@@ -35,20 +35,24 @@ pub fn state_bytes(model: &Model, context: u64, cache: DType) -> Result<u64, Err
 pub fn speculation_bytes(
     model: &Description,
     context: u64,
-    cache: DType,
+    cache: CacheTypes,
     speculation: &Speculation,
 ) -> Result<u64, ModelError> {
-    let sum = |batch: &Batch| Ok(states(model, batch)?.into_iter().fold(0, u64::saturating_add));
+    let sum = |batch: &Batch| Ok(states(model, model, batch)?.into_iter().fold(0, u64::saturating_add));
     let plain = Batch::token(context, cache);
     let with: Result<u64, ModelError> = sum(&speculation.batch(plain, SessionOptions::default().ubatch));
     Ok(with?.saturating_sub(sum(&plain)?))
 }
 
 /// Bytes of each cache and recurrent state, those of a draft block among them if one reads what is kept.
-pub(super) fn states(model: &Description, batch: &Batch) -> Result<Vec<u64>, ModelError> {
+pub(super) fn states(
+    model: &Description,
+    drafter: &Description,
+    batch: &Batch,
+) -> Result<Vec<u64>, ModelError> {
     let mut graphs = vec![model.graph(batch)?];
     if batch.kept > 0 {
-        graphs.push(model.graph(&Batch { draft: true, ..*batch })?);
+        graphs.push(drafter.graph(&Batch { draft: true, ..*batch })?);
     }
     let all = graphs.iter().flat_map(|graph| &graph.storages).filter(|s| s.owner == Owner::State);
     let by_name: HashMap<_, _> = all.map(|s| (&s.name, s.bytes)).collect();

@@ -16,7 +16,7 @@ pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
-use crate::models::{Batch, Rows, Run, names};
+use crate::models::{Batch, CacheTypes, Rows, Run, names};
 use crate::{Error, Model};
 use drafter::Drafter;
 use inputs::{Feed, Inputs};
@@ -41,8 +41,8 @@ pub struct SessionOptions {
     pub context: u64,
     /// Most tokens of one ubatch.
     pub ubatch: u64,
-    /// Type of cached keys and values.
-    pub cache: DType,
+    /// Types of cached keys and values.
+    pub cache: CacheTypes,
     /// Only f32 arithmetic: no 8-bit products. Slower, and nearer to a reference.
     pub exact: bool,
     /// Fusion rules that are switched off; `*` is all of them.
@@ -58,7 +58,7 @@ impl Default for SessionOptions {
         SessionOptions {
             context: 0,
             ubatch: 512,
-            cache: DType::F16,
+            cache: CacheTypes::both(DType::F16),
             exact: false,
             disabled_rules: Vec::new(),
             sample_on: SampleOn::Auto,
@@ -70,7 +70,7 @@ impl Default for SessionOptions {
 impl SessionOptions {
     /// Exact arithmetic with an f32 cache: for comparisons with a reference.
     pub fn exact() -> Self {
-        SessionOptions { exact: true, cache: DType::F32, ..Self::default() }
+        SessionOptions { exact: true, cache: DType::F32.into(), ..Self::default() }
     }
 }
 
@@ -131,19 +131,14 @@ impl Session {
     /// An option is out of range, or the state does not fit into memory.
     pub fn new(model: &Arc<Model>, options: SessionOptions) -> Result<Self, Error> {
         let hyper = model.description().hyper();
-        let context = if options.context == 0 { fitting(model, options.cache)? } else { options.context };
         if options.ubatch == 0 || options.ubatch > 1 << 16 {
             let value = options.ubatch.to_string();
             return Err(Error::Option { name: "ubatch", value, why: "it must lie between 1 and 65536" });
         }
-        if !matches!(options.cache, DType::F32 | DType::F16) {
-            let value = options.cache.to_string();
-            return Err(Error::Option {
-                name: "cache",
-                value,
-                why: "keys and values are cached as F32 or F16",
-            });
+        if let Some(why) = options.cache.refusal(hyper) {
+            return Err(Error::Option { name: "cache", value: options.cache.to_string(), why });
         }
+        let context = if options.context == 0 { fitting(model, options.cache)? } else { options.context };
         let mut session = Session {
             model: Arc::clone(model),
             options,
@@ -170,7 +165,7 @@ impl Session {
 
     /// Fails now, and not in the middle of a prompt, if the states are too large.
     fn reserve(&mut self) -> Result<(), Error> {
-        let states = states(self.model.description(), &self.batch(1, Rows::All))?;
+        let states = states(self.model.description(), self.model.drafter(), &self.batch(1, Rows::All))?;
         let asked = states.iter().copied().fold(0, u64::saturating_add);
         let largest = states.into_iter().max().unwrap_or(0);
         let Some(device) = self.model.backends().first() else { return Ok(()) };
@@ -422,15 +417,17 @@ impl Session {
             return Ok(());
         }
         let started = Instant::now();
-        let graph = Arc::new(self.model.description().graph(&batch)?);
+        let (graph, placement) = self.model.placed_graph(&batch)?;
+        let graph = Arc::new(graph);
         let options = PlanOptions {
             exact: self.options.exact,
             disabled: self.options.disabled_rules.clone(),
+            placement,
             ..PlanOptions::default()
         };
         let (model, states) = (&self.model, &mut self.states);
         let runner = Runner::prepare(&graph, model.backends(), &options, |plan| {
-            model.buffers(plan, |device, name, bytes| {
+            model.buffers(plan, batch.draft, |device, name, bytes| {
                 if let Some(known) = states.get(&(device, name.to_owned())) {
                     return Ok(known.clone());
                 }

@@ -44,7 +44,7 @@ pub fn described_with(arch: &str, size: &str, weights: &str) -> Description {
 /// A ubatch of one sequence.
 pub fn ubatch(tokens: u64) -> Batch {
     let rows = if tokens == 1 { Rows::All } else { Rows::Some(1) };
-    Batch { tokens, rows, ..Batch::token(1024, DType::F16) }
+    Batch { tokens, rows, ..Batch::token(1024, DType::F16.into()) }
 }
 
 /// The graph of a ubatch.
@@ -61,7 +61,7 @@ pub fn tiny(arch: &str) -> Fixture {
     let (new, old, position) = (4, 3, 6);
     let (tokens, cells) = (new + old, 16);
     let rows = Rows::All;
-    let batch = Batch { tokens, segments: 2, rows, slots: 2, ..Batch::token(cells, DType::F32) };
+    let batch = Batch { tokens, segments: 2, rows, slots: 2, ..Batch::token(cells, DType::F32.into()) };
     let graph = model.graph(&batch).expect("a graph");
     let mut data = Data::new();
     for storage in graph.storages.iter().filter(|s| s.owner == Owner::Weight) {

@@ -34,11 +34,10 @@ use weft_core::segment::Segment;
 /// Tokens of a run that are computed as if each were alone: as many as a round of speculation checks.
 const FEW: usize = 17;
 
-pub(super) const TUNED: &[Tuned] =
-    &[Tuned { stem: "flash_attention", variant: "rows", exact: true, port, symbols: &[], build }];
-
-/// Types of keys and values.
-const CACHE: &[DType] = &[DType::F32, DType::F16];
+pub(super) const TUNED: &[Tuned] = &[
+    Tuned { stem: "flash_attention", variant: "rows", exact: true, port: plain, symbols: &[], build },
+    Tuned { stem: "flash_attention", variant: "blocks", exact: true, port: blocks, symbols: &[], build },
+];
 
 /// Cells whose sums are merged with those of others: enough to make merging cheap, few enough to go round.
 const SPAN: usize = 512;
@@ -46,10 +45,19 @@ const SPAN: usize = 512;
 /// Most bytes for the sums of spans that workers share out.
 const MOST_SHARED: usize = 32 << 20;
 
-fn port(port: Port) -> Port {
+fn plain(port: Port) -> Port {
+    cached(port, &[DType::F32, DType::F16], 4)
+}
+
+/// Quantised keys or values, the others perhaps halves: rows of blocks need not begin at whole words.
+fn blocks(port: Port) -> Port {
+    cached(port, &[DType::F16, DType::Q8_0, DType::Q4_0], 2)
+}
+
+fn cached(port: Port, dtypes: &'static [DType], alignment: u64) -> Port {
     use weft_core::contract::Stride::{Any, Packed};
     match port.name {
-        "k" | "v" => Port { dtypes: CACHE, ..port }.strides([Packed, Any, Any, Any]).aligned(4),
+        "k" | "v" => Port { dtypes, ..port }.strides([Packed, Any, Any, Any]).aligned(alignment),
         _ => float_rows(port),
     }
 }
@@ -203,11 +211,21 @@ impl Attention {
 
     /// Rows of a cache for cells of a unit's head.
     fn cached(&self, view: &View, unit: &Unit, cells: Range<usize>) -> Rows {
-        let start = view.at([0, cells.start, unit.head, unit.run.cache]);
+        self.rows(view, unit.head, unit.run.cache, cells)
+    }
+
+    /// Rows of a key/value head of a cache.
+    fn rows(&self, view: &View, head: usize, cache: usize, cells: Range<usize>) -> Rows {
+        let start = view.at([0, cells.start, head, cache]);
         let stride = view.layout.strides[1] as usize;
-        let half = view.dtype() == DType::F16;
         // SAFETY: the cells lie inside the view by the segment checks; caches are not written in this phase.
-        unsafe { Rows::new(start, stride, view.shape()[0], cells.len(), half) }
+        unsafe { Rows::new(start, stride, view.shape()[0], cells.len(), view.dtype()) }
+    }
+
+    /// Floats of a row of keys or values that is unpacked by itself: none of plain types.
+    fn unpacked(&self) -> usize {
+        let width = |view: &View| if view.dtype().is_quantised() { view.shape()[0] } else { 0 };
+        width(&self.k).max(width(&self.v))
     }
 
     /// Copies a unit's queries, times the scale.

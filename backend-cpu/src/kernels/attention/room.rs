@@ -10,7 +10,7 @@ pub(super) struct Room<'a> {
     pub queries: &'a mut [f32],
     /// Keys of a block of cells, a column each.
     pub columns: &'a mut [f32],
-    /// Values of a block of cells.
+    /// Values of a block of cells; before them its keys, where these are blocks.
     pub values: &'a mut [f32],
     /// Scores of every row over a block or a span.
     pub scores: &'a mut [f32],
@@ -18,7 +18,7 @@ pub(super) struct Room<'a> {
     pub part: Part<'a>,
     /// Sums of all spans before.
     pub total: Part<'a>,
-    /// Scores of one row over all cells.
+    /// Scores of one row over all cells, and room for one unpacked row.
     pub single: &'a mut [f32],
 }
 
@@ -26,14 +26,15 @@ impl<'a> Room<'a> {
     /// Its sizes in order. Blocks come only where there are several tokens.
     fn sizes(of: &Attention) -> [usize; 7] {
         let ([dim, cells, ..], width, tokens) = (of.k.shape(), of.v.shape()[0], of.q.shape()[1]);
+        let single = cells + of.unpacked();
         if !of.takes_registers() {
-            return [0, 0, 0, 0, 0, 0, cells];
+            return [0, 0, 0, 0, 0, 0, single];
         }
         let block = if tokens > 1 { tile::BLOCK } else { 0 };
         let rows = Self::rows(of);
         let part = Part::floats(rows, width);
         let scores = (of.group * SPAN).max(rows * block);
-        [rows * dim, dim * block, block * width, scores, part, part, cells]
+        [rows * dim, dim * block, block * width.max(of.unpacked()), scores, part, part, single]
     }
 
     /// Most rows of a unit.

@@ -3,6 +3,7 @@
 use super::Attention;
 use crate::simd::functions::exp_and_sum;
 use crate::simd::vector;
+use crate::view::View;
 use weft_core::graph::DType;
 
 /// One row of queries of one head.
@@ -17,11 +18,12 @@ pub(super) struct Place {
 }
 
 impl Attention {
-    /// Attends without reading the value of any cell of weight 0. `scores` holds a float for each visible cell.
-    pub(super) fn attend(&self, place: &Place, scores: &mut [f32]) {
+    /// Attends without reading the value of any cell of weight 0. `room` holds a float for each visible cell, and an unpacked
+    /// row behind them.
+    pub(super) fn attend(&self, place: &Place, room: &mut [f32]) {
         let Place { token, head, sequence, cache, visible } = *place;
         let group = head / self.group;
-        let scores = &mut scores[..visible];
+        let (scores, row) = room.split_at_mut(visible);
         // SAFETY: indices lie inside by shape rules and segment checks; each worker writes its own rows; caches are not
         // written in this phase.
         unsafe {
@@ -30,7 +32,8 @@ impl Attention {
                 let at = [c, group, cache];
                 let dot = match self.k.dtype() {
                     DType::F32 => vector::dot(self.simd, query, self.k.row(at)),
-                    _ => vector::dot_half(self.simd, query, self.k.row_half(at)),
+                    DType::F16 => vector::dot_half(self.simd, query, self.k.row_half(at)),
+                    _ => vector::dot(self.simd, query, self.unpack(&self.k, at, row)),
                 };
                 *score = dot * self.scale;
             }
@@ -53,12 +56,20 @@ impl Attention {
                     continue;
                 }
                 let at = [c, group, cache];
+                let weight = weight * inverse;
                 match self.v.dtype() {
-                    DType::F32 => vector::add_scaled(self.simd, weight * inverse, self.v.row(at), out),
-                    _ => vector::add_scaled_half(self.simd, weight * inverse, self.v.row_half(at), out),
+                    DType::F32 => vector::add_scaled(self.simd, weight, self.v.row(at), out),
+                    DType::F16 => vector::add_scaled_half(self.simd, weight, self.v.row_half(at), out),
+                    _ => vector::add_scaled(self.simd, weight, self.unpack(&self.v, at, row), out),
                 }
             }
         }
+    }
+
+    /// The values of a row of blocks, by its cell, key/value head and cache.
+    fn unpack<'a>(&self, view: &View, [cell, head, cache]: [usize; 3], room: &'a mut [f32]) -> &'a [f32] {
+        self.rows(view, head, cache, cell..cell + 1).unpack(self.simd, room);
+        &room[..view.shape()[0]]
     }
 }
 

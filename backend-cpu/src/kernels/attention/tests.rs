@@ -7,6 +7,7 @@ use crate::simd::{Level, Simd};
 use crate::view::View;
 use half::f16;
 use weft_core::graph::{DType, Layout};
+use weft_core::quant::encode_row;
 use weft_core::segment::Segment;
 
 /// A view of floats or halves, with its memory.
@@ -27,8 +28,13 @@ fn noise(count: usize, seed: u32) -> Vec<f32> {
 
 fn bytes(values: &[f32], dtype: DType) -> Vec<u8> {
     match dtype {
+        DType::F32 => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
         DType::F16 => values.iter().flat_map(|v| f16::from_f32(*v).to_le_bytes()).collect(),
-        _ => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        _ => {
+            let mut bytes = vec![0; dtype.row_bytes(values.len() as u64).unwrap() as usize];
+            encode_row(dtype, values, &mut bytes).unwrap();
+            bytes
+        }
     }
 }
 
@@ -89,7 +95,7 @@ fn run(case: &Case, simd: Simd, workers: usize, single: bool) -> Vec<f32> {
     assert!(scratch.pool.0.set(Memory::zeroed("scratch", scratch.peak as u64).unwrap()).is_ok());
     if single {
         let run = Run { first: 0, count: tokens, sequence: 0, cache: 0, position: Some(position) };
-        let mut scores = vec![0.0; cells as usize];
+        let mut scores = vec![0.0; cells as usize + attention.unpacked()];
         for head in 0..groups as usize {
             let unit = Unit { run, first: 0, tokens, head };
             (0..tokens * attention.group)
@@ -113,7 +119,12 @@ fn units_equal_their_rows_and_workers_change_no_bit() {
             [(9, 3, 64, 64), (2, 2, 128, 48), (10, 2, 16, 80), (6, 1, 256, 256)]
         {
             for (position, tokens) in [(0, 1), (SPAN - 1, 1), (2 * SPAN + 7, 1), (3, 37), (SPAN + 5, 5)] {
-                for (dtype, poison) in [(DType::F16, false), (DType::F32, true), (DType::F16, true)] {
+                let plain = [(DType::F16, false), (DType::F32, true), (DType::F16, true)];
+                let blocks = [(DType::Q8_0, false), (DType::Q4_0, true)];
+                let whole = |(dtype, _): &(DType, bool)| {
+                    (dim % dtype.block_values(), width % dtype.block_values()) == (0, 0)
+                };
+                for (dtype, poison) in plain.into_iter().chain(blocks).filter(whole) {
                     let case = Case { heads, groups, dim, width, dtype, position, tokens, poison };
                     let want = run(&case, simd, 1, true);
                     let got = run(&case, simd, 1, false);

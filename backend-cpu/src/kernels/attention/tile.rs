@@ -31,7 +31,7 @@ impl Attention {
             let count = BLOCK.min(span.end - first);
             // Whole registers of cells are cheaper; scores of those beyond the span are not used.
             let keys = first..(first + BLOCK).min(cells);
-            self.cached(&self.k, unit, keys).transpose(self.simd, columns, BLOCK);
+            self.cached(&self.k, unit, keys).transpose(self.simd, columns, BLOCK, values);
             self.cached(&self.v, unit, first..first + count).unpack(self.simd, values);
             let (a, b) = (&*queries, &**columns);
             let to = &mut *scores;

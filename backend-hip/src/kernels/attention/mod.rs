@@ -1,5 +1,6 @@
 //! Attention over cached keys and values, plain and gated.
 
+mod blocks;
 mod split;
 mod tile;
 
@@ -10,22 +11,28 @@ use weft_core::graph::DType;
 
 /// Variants of these kernels.
 pub(super) const VARIANTS: &[Variant] = &[
-    matrices(PLAIN, |build| fast(build, PLAIN, true)),
+    matrices(PLAIN, "matrix", half_port, |build| fast(build, PLAIN, true)),
+    matrices(PLAIN, "matrix_q8_0", byte_port, |build| fast(build, PLAIN, true)),
+    matrices(PLAIN, "matrix_q4_0", nibble_port, |build| fast(build, PLAIN, true)),
     cached(PLAIN, "f16", half_port, |build| fast(build, PLAIN, false)),
     cached(PLAIN, "f32", float_port, |build| fast(build, PLAIN, false)),
     cached(PLAIN, "q8_0", byte_port, |build| fast(build, PLAIN, false)),
+    cached(PLAIN, "q4_0", nibble_port, |build| fast(build, PLAIN, false)),
     Variant::any(PLAIN, |build| any(build, PLAIN)),
-    matrices(GATED, |build| fast(build, GATED, true)),
+    matrices(GATED, "matrix", half_port, |build| fast(build, GATED, true)),
+    matrices(GATED, "matrix_q8_0", byte_port, |build| fast(build, GATED, true)),
+    matrices(GATED, "matrix_q4_0", nibble_port, |build| fast(build, GATED, true)),
     cached(GATED, "f16", half_port, |build| fast(build, GATED, false)),
     cached(GATED, "f32", float_port, |build| fast(build, GATED, false)),
     cached(GATED, "q8_0", byte_port, |build| fast(build, GATED, false)),
+    cached(GATED, "q4_0", nibble_port, |build| fast(build, GATED, false)),
     Variant::any(GATED, |build| any(build, GATED)),
-    Variant::any(BLOCKS, |build| any(build, BLOCKS)),
+    Variant::any(BLOCKS, blocks::launches),
     Variant::any(SCORES, scores),
 ];
 
 pub(super) const SCALARS: Scalars =
-    &[(PLAIN, INTEGERS), (GATED, INTEGERS), (BLOCKS, FOLDED), (SCORES, FOLDED)];
+    &[(PLAIN, INTEGERS), (GATED, INTEGERS), (BLOCKS, &["groups_x", "chunks"]), (SCORES, FOLDED)];
 
 /// Chunks of cells; batches of the query heads that share a key/value head; heads and tokens of a tile; and whether chunks
 /// are those of tiles.
@@ -46,10 +53,10 @@ const fn cached(stem: &'static str, name: &'static str, port: fn(Port) -> Port, 
     Variant { name, port, symbols: WIDTHS, ..Variant::any(stem, build) }
 }
 
-/// A form that rounds to sixteen bits what it multiplies, for caches of halves.
-const fn matrices(stem: &'static str, build: Builder) -> Variant {
+/// A form that rounds to sixteen bits what it multiplies.
+const fn matrices(stem: &'static str, name: &'static str, port: fn(Port) -> Port, build: Builder) -> Variant {
     let tolerance = Some(Tolerance::EIGHT_BIT);
-    Variant { exact: false, tolerance, ..cached(stem, "matrix", half_port, build) }
+    Variant { exact: false, tolerance, ..cached(stem, name, port, build) }
 }
 
 fn half_port(port: Port) -> Port {
@@ -62,6 +69,10 @@ fn float_port(port: Port) -> Port {
 
 fn byte_port(port: Port) -> Port {
     narrowed(port, &[DType::Q8_0], 2)
+}
+
+fn nibble_port(port: Port) -> Port {
+    narrowed(port, &[DType::Q4_0], 2)
 }
 
 /// Rows in whole words of 16 bytes (blocks: of 2), keys and values of one width, segments and no mask.
@@ -118,6 +129,7 @@ fn cache(build: &Build<'_>) -> Result<&'static str, String> {
     match build.layout("k")?.dtype {
         DType::F16 => Ok("f16"),
         DType::Q8_0 => Ok("q8_0"),
+        DType::Q4_0 => Ok("q4_0"),
         _ => Ok("f32"),
     }
 }

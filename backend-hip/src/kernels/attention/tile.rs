@@ -25,12 +25,13 @@ pub(super) fn launches(
     let tiles = [tokens.div_ceil(tile_tokens), groups * batches];
     let wanted = GROUPS / (tiles[0] * tiles[1]).max(1);
     let chunks = cells.div_ceil(LEAST).min(wanted).max(1);
-    let form = if matrices { "matrix".to_owned() } else { format!("tile_{}", cache(build)?) };
-    let tile = Launch::grid(format!("{stem}_{form}_{width}"), [tiles[0], tiles[1], chunks], 256)
-        .integer("chunks", chunks)
-        .integer("batches", batches)
-        .integer("tile_heads", tile_heads)
-        .integer("tile_tokens", tile_tokens);
+    let form = if matrices { "matrix" } else { "tile" };
+    let tile =
+        Launch::grid(format!("{stem}_{form}_{}_{width}", cache(build)?), [tiles[0], tiles[1], chunks], 256)
+            .integer("chunks", chunks)
+            .integer("batches", batches)
+            .integer("tile_heads", tile_heads)
+            .integer("tile_tokens", tile_tokens);
     if chunks == 1 {
         return Ok(vec![tile]);
     }

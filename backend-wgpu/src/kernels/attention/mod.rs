@@ -1,5 +1,6 @@
 //! Attention: softmax over cached cells.
 
+mod blocks;
 mod matrix;
 mod split;
 #[cfg(test)]
@@ -17,17 +18,23 @@ use weft_core::graph::DType;
 
 /// Variants of these kernels.
 pub(super) const VARIANTS: &[Variant] = &[
-    matrices(PLAIN),
+    matrices(PLAIN, "matrix", half_port),
+    matrices(PLAIN, "matrix_q8_0", byte_port),
+    matrices(PLAIN, "matrix_q4_0", nibble_port),
     cached(PLAIN, "f16", half_port),
     cached(PLAIN, "f32", float_port),
     cached(PLAIN, "q8_0", byte_port),
+    cached(PLAIN, "q4_0", nibble_port),
     Variant::any(PLAIN, any),
-    matrices(GATED),
+    matrices(GATED, "matrix", half_port),
+    matrices(GATED, "matrix_q8_0", byte_port),
+    matrices(GATED, "matrix_q4_0", nibble_port),
     cached(GATED, "f16", half_port),
     cached(GATED, "f32", float_port),
     cached(GATED, "q8_0", byte_port),
+    cached(GATED, "q4_0", nibble_port),
     Variant::any(GATED, any),
-    Variant::any("block_attention", any),
+    Variant::any("block_attention", blocks::launches),
     Variant::any("block_scores", scores),
 ];
 
@@ -42,14 +49,14 @@ const fn cached(stem: &'static str, name: &'static str, port: fn(Port) -> Port) 
     Variant { name, port, symbols: WIDTHS, ..Variant::any(stem, fast) }
 }
 
-/// A form that rounds to sixteen bits what it multiplies, for caches of halves.
-const fn matrices(stem: &'static str) -> Variant {
+/// A form that rounds to sixteen bits what it multiplies.
+const fn matrices(stem: &'static str, name: &'static str, port: fn(Port) -> Port) -> Variant {
     Variant {
         exact: false,
         tolerance: Some(Tolerance::EIGHT_BIT),
         runs_on: has_matrices,
         build: with_matrices,
-        ..cached(stem, "matrix", half_port)
+        ..cached(stem, name, port)
     }
 }
 
@@ -68,6 +75,10 @@ fn float_port(port: Port) -> Port {
 
 fn byte_port(port: Port) -> Port {
     narrowed(port, &[DType::Q8_0], 4)
+}
+
+fn nibble_port(port: Port) -> Port {
+    narrowed(port, &[DType::Q4_0], 4)
 }
 
 /// Rows in whole words of 16 bytes (blocks: of 4), keys and values of one width, segments and no mask.

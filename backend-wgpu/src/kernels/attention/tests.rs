@@ -28,7 +28,9 @@ fn forms_for_matrices_are_valid() {
         .chain(["chunks", "batches", "tile_heads", "tile_tokens"].map(|name| (name, "u32")))
         .map(|(name, kind)| (name.to_owned(), kind))
         .collect();
-    for width in [64, 128, 256] {
+    let caches = [DType::F16, DType::Q8_0, DType::Q4_0];
+    for (width, cache) in caches.into_iter().flat_map(|cache| [64, 128, 256].map(|width| (width, cache))) {
+        ports[1..3].iter_mut().for_each(|port| port.dtype = cache);
         for (direct, gated) in [(true, true), (true, false), (false, false)] {
             ports.truncate(5);
             if gated {
@@ -40,6 +42,8 @@ fn forms_for_matrices_are_valid() {
                 .flag("matrix", true)
                 .flag("direct", direct)
                 .define("width", number(width))
+                .define("k_type", cache.name())
+                .define("v_type", cache.name())
                 .define("segments_port", "5u");
             let request = Request {
                 stem: "gated_attention",
@@ -51,7 +55,7 @@ fn forms_for_matrices_are_valid() {
             };
             let text = assemble(&request).expect("a text").text;
             if let Some(folder) = std::env::var_os("WEFT_SHADER_DUMP") {
-                let name = format!("matrix_{width}_{direct}_{gated}.wgsl");
+                let name = format!("matrix_{cache}_{width}_{direct}_{gated}.wgsl");
                 std::fs::write(std::path::Path::new(&folder).join(name), &text).expect("it is written");
             }
             let module =

@@ -11,6 +11,14 @@ pub(super) const HEADS: &[Symbol] = &[Symbol { name: "D", allowed: Allowed::Mult
 /// Room for what is bound besides a part: its start and end are rounded to 256 bytes.
 const SLACK: u64 = 512;
 
+/// Heads of the fast form for blocks: pairs of them, which are whole words.
+pub(super) const PAIRS: &[Symbol] = &[Symbol { name: "D", allowed: Allowed::MultipleOf(64, MOST) }];
+
+pub(super) fn block_port(port: Port) -> Port {
+    let port = self::port(port);
+    if port.name == "out" { Port { dtypes: &[DType::Q8_0, DType::Q4_0], ..port } } else { port }
+}
+
 pub(super) fn port(port: Port) -> Port {
     match port.name {
         "out" => Port { dtypes: &[DType::F32, DType::F16], ..port }.packed_rows().aligned(4),
@@ -22,7 +30,9 @@ pub(super) fn port(port: Port) -> Port {
 pub(super) fn norm_rope_words(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     let all = launches(build, heads)?;
     let all = rows(into_parts(build, all, "words")?);
-    Ok(all.into_iter().map(|launch| launch.define("most", format!("{MOST}u"))).collect())
+    let blocks = build.layout("out")?.dtype.is_quantised();
+    let stored = |launch: Launch| launch.define("most", format!("{MOST}u")).flag("blocks", blocks);
+    Ok(all.into_iter().map(stored).collect())
 }
 
 /// One workgroup a head. Blocks may span heads: those are encoded by a workgroup a token, from scratch memory.
