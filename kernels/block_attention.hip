@@ -138,9 +138,8 @@ PK_KERNEL(block_attention_merge, 256, block_attention_args) {
   const pk_u64 n = thread_number(256, p.groups_x);
   const Place at = place_of(n < elements(p.out) ? n : 0, p.out);
   const pk_u32 column = at.i[0], head = at.i[1], token = at.i[2], width = p.out.shape[0];
-  const Bounds bounds = {p.q.shape[1], p.k.shape[3], SEGMENTS_PORT};
-  if (!segments_hold_wave(p.common, p.segments, bounds, false)) return;
-  if (n >= elements(p.out) || segment_of(p.segments, token).count == 0) return;
+  Listing listing;
+  if (!listing_of(p, token, false, listing) || n >= elements(p.out)) return;
   float most = LOWEST, total = 0, sum = 0;
   for (pk_u32 c = 0; c < p.chunks; c++) most = higher(most, sums_of(p, head, token, c)[width]);
   for (pk_u32 c = 0; c < p.chunks; c++) {

@@ -87,15 +87,17 @@ const SHORT: [(&str, &str); 5] = [
 /// The program's arguments, other engines' short options written out.
 pub fn written_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut open = true;
-    let mut whole = |argument: OsString| {
+    let mut long = |argument: OsString| {
         open &= argument != "--";
         let text = argument.to_str().filter(|_| open).unwrap_or_default();
         let (name, value) = text.split_at(text.find('=').unwrap_or(text.len()));
         let known = SHORT.iter().find(|(short, _)| name == *short);
-        let whole = known.map(|(_, long)| format!("{long}{value}").into());
-        whole.unwrap_or(argument)
+        match known {
+            Some((_, long)) => format!("{long}{value}").into(),
+            None => argument,
+        }
     };
-    arguments.map(&mut whole).collect()
+    arguments.map(&mut long).collect()
 }
 
 /// Which model, on what.
@@ -126,11 +128,7 @@ impl ModelArgs {
             Some(path) => Model::open(path, backends)?,
             None => embedded(backends)?,
         };
-        let model = match self.experts.experts_on() {
-            ExpertsOn::Gpu => model,
-            experts_on => model.with_experts_on(experts_on),
-        };
-        let model = change(model)?;
+        let model = change(model.with_experts_on(self.experts.experts_on()))?;
         let bar = report::bar("loading", 0);
         model.load(&mut |done, total| {
             bar.set_length(total);

@@ -52,12 +52,12 @@ pub fn tell(out: &mut impl Write, gguf: Arc<Gguf>, args: &MemoryArgs) -> anyhow:
     writeln!(out, "\nmemory ({name} cache), weights and state of one sequence")?;
     let mut sizes: Vec<u64> = (0..).map(|i| 2048u64 << (2 * i)).take_while(|c| *c < most).collect();
     sizes.push(most);
+    let host = on_host(&description, args)?;
+    let there =
+        if host > 0 { format!(", {} of them on the host", report::bytes(host)) } else { String::new() };
     for cells in sizes {
         let graph = description.graph(&Batch::token(cells, cache))?;
         let (weights, states) = (owned(&graph, Owner::Weight), owned(&graph, Owner::State));
-        let host = on_host(&description, args)?;
-        let there =
-            if host > 0 { format!(", {} of them on the host", report::bytes(host)) } else { String::new() };
         writeln!(
             out,
             "  context {cells:>7}: {} + {} = {}{there}",

@@ -106,7 +106,7 @@ pub fn bytes(count: u64) -> String {
 pub fn timings(timings: &weft::session::Timings) {
     let seconds = |time: Duration| time.as_secs_f64();
     note(&format!(
-        "prompt {} tokens, {:.1} tokens/s · answer {} tokens, {:.1} tokens/s · planning {:.3} s",
+        "prompt {} tokens, {:.1} tokens/s · decoded {} tokens, {:.1} tokens/s · planning {:.3} s",
         timings.prompt_tokens,
         timings.prompt_rate(),
         timings.decoded_tokens,

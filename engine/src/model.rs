@@ -83,14 +83,25 @@ impl Model {
     /// The same file on other devices, without reading it again. Weights and sessions stay where they were: after a device
     /// was lost, this model on the device opened anew, and new sessions on that, take the place of the old ones.
     pub fn on(&self, backends: Vec<Arc<dyn Backend>>) -> Arc<Self> {
-        let (file, experts_on, draft) = (Arc::clone(&self.file), self.experts_on, self.draft.clone());
-        Arc::new(Model { file, backends, experts_on, draft, weights: Mutex::default() })
+        self.changed(|model| model.backends = backends)
+    }
+
+    /// The same but for a change, with no weights loaded.
+    fn changed(&self, change: impl FnOnce(&mut Self)) -> Arc<Self> {
+        let mut model = Model {
+            file: Arc::clone(&self.file),
+            backends: self.backends.clone(),
+            experts_on: self.experts_on,
+            draft: self.draft.clone(),
+            weights: Mutex::default(),
+        };
+        change(&mut model);
+        Arc::new(model)
     }
 
     /// The same file on the same devices with experts elsewhere, as [`Model::on`] otherwise.
     pub fn with_experts_on(&self, experts_on: ExpertsOn) -> Arc<Self> {
-        let (file, backends, draft) = (Arc::clone(&self.file), self.backends.clone(), self.draft.clone());
-        Arc::new(Model { file, backends, experts_on, draft, weights: Mutex::default() })
+        self.changed(|model| model.experts_on = experts_on)
     }
 
     /// The same file on the same devices with the draft block of another, as [`Model::on`] otherwise. That file may hold
@@ -113,10 +124,8 @@ impl Model {
                 ModelError::unfit(draft.gguf(), what, "it must be that of the model it drafts for").into()
             );
         }
-        draft.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16.into()) })?;
-        let (file, backends, draft) = (Arc::clone(&self.file), self.backends.clone(), Some(Arc::new(draft)));
-        let experts_on = self.experts_on;
-        Ok(Arc::new(Model { file, backends, experts_on, draft, weights: Mutex::default() }))
+        draft.check_drafter(DType::F16.into())?;
+        Ok(self.changed(|model| model.draft = Some(Arc::new(draft))))
     }
 
     /// Shape and graph of the draft block: of another file if one was given.

@@ -134,9 +134,12 @@ fn set_words_port(port: Port) -> Port {
 
 /// One workgroup a row, one invocation a word.
 fn set_words(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    in_words(build, "rows_of_words")
+}
+
+fn in_words(build: &mut Build<'_>, form: &str) -> Result<Vec<Launch>, String> {
     let all = windows(build, "out", SET, "x", rows_of)?;
-    let words =
-        |launch: Launch| launch.define("lanes", "64u").flag("in_words", true).flag("rows_of_words", true);
+    let words = |launch: Launch| launch.define("lanes", "64u").flag("in_words", true).flag(form, true);
     Ok(all.into_iter().map(words).collect())
 }
 
@@ -147,8 +150,5 @@ fn set_blocks_port(port: Port) -> Port {
 
 /// The same with pairs of blocks, which are whole words.
 fn set_blocks(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    let all = windows(build, "out", SET, "x", rows_of)?;
-    let words =
-        |launch: Launch| launch.define("lanes", "64u").flag("in_words", true).flag("words_of_blocks", true);
-    Ok(all.into_iter().map(words).collect())
+    in_words(build, "words_of_blocks")
 }

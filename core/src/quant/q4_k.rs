@@ -31,8 +31,7 @@ fn encode(values: &[f32], bytes: &mut [u8]) {
 
 /// As `encode`, errors weighted by the importance of each value.
 pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
-    let sources = values.as_chunks::<256>().0.iter().zip(importance.as_chunks::<256>().0);
-    for ((source, importance), block) in sources.zip(bytes.as_chunks_mut::<144>().0) {
+    for (source, importance, block) in weighted::blocks::<256, 144>(values, importance, bytes) {
         put(source, &Header::choose_weighted(source, importance, 15), block);
     }
 }

@@ -3,7 +3,7 @@
 //! Bytes: header and nibbles as in Q4_K, with 32 bytes of fifth bits between them: bits `2i` and `2i + 1` of byte `l`
 //! belong to values `l` and `l + 32` of the `i`-th 64. `x = d · sc · q − dmin · mn`
 
-use super::{BlockType, q4_k::Header};
+use super::{BlockType, q4_k::Header, weighted};
 use crate::graph::DType;
 
 /// The codec.
@@ -33,8 +33,7 @@ fn encode(values: &[f32], bytes: &mut [u8]) {
 
 /// As `encode`, errors weighted by the importance of each value.
 pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
-    let sources = values.as_chunks::<256>().0.iter().zip(importance.as_chunks::<256>().0);
-    for ((source, importance), block) in sources.zip(bytes.as_chunks_mut::<176>().0) {
+    for (source, importance, block) in weighted::blocks::<256, 176>(values, importance, bytes) {
         put(source, &Header::choose_weighted(source, importance, 31), block);
     }
 }

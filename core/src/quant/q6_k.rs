@@ -5,7 +5,7 @@
 //! nibbles), `ql[l]`, `ql[l + 32]` (high nibbles) for `p` 0 to 3, its upper bits from `qh[l]` at shift `2p`, its scale
 //! from index `l / 16 + 2p`. `x = d · sc · (q − 32)`
 
-use super::{BlockType, halves, search};
+use super::{BlockType, halves, search, weighted};
 use crate::graph::DType;
 
 /// The codec.
@@ -46,8 +46,7 @@ fn encode(values: &[f32], bytes: &mut [u8]) {
 
 /// As `encode`, errors weighted by the importance of each value.
 pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
-    let sources = values.as_chunks::<256>().0.iter().zip(importance.as_chunks::<256>().0);
-    for ((source, importance), block) in sources.zip(bytes.as_chunks_mut::<210>().0) {
+    for (source, importance, block) in weighted::blocks::<256, 210>(values, importance, bytes) {
         let (groups, weights) = (source.as_chunks::<16>().0, importance.as_chunks::<16>().0);
         let scale = |at: usize| search::weighted_signed_scale(&groups[at], &weights[at], 32.0);
         put(source, std::array::from_fn(scale), block);

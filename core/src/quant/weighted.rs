@@ -27,6 +27,18 @@ pub(super) fn weights<const N: usize>(values: &[f32; N], importance: &[f32; N]) 
     std::array::from_fn(|at| importance[at] * (square + values[at] * values[at]).sqrt())
 }
 
+/// Values, importance and bytes of each block.
+pub(super) fn blocks<'a, const N: usize, const BYTES: usize>(
+    values: &'a [f32],
+    importance: &'a [f32],
+    bytes: &'a mut [u8],
+) -> impl Iterator<Item = (&'a [f32; N], &'a [f32; N], &'a mut [u8; BYTES])> {
+    let sources = values.as_chunks::<N>().0.iter().zip(importance.as_chunks::<N>().0);
+    sources
+        .zip(bytes.as_chunks_mut::<BYTES>().0)
+        .map(|((source, importance), block)| (source, importance, block))
+}
+
 /// Calls `put` with the values, the weights and the bytes of each block of 32.
 pub(super) fn each_block<const BYTES: usize>(
     values: &[f32],
@@ -34,8 +46,7 @@ pub(super) fn each_block<const BYTES: usize>(
     bytes: &mut [u8],
     put: impl Fn(&[f32; 32], &[f32; 32], &mut [u8; BYTES]),
 ) {
-    let sources = values.as_chunks::<32>().0.iter().zip(importance.as_chunks::<32>().0);
-    for ((source, importance), block) in sources.zip(bytes.as_chunks_mut::<BYTES>().0) {
+    for (source, importance, block) in blocks(values, importance, bytes) {
         put(source, &weights(source, importance), block);
     }
 }

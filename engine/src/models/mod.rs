@@ -135,11 +135,19 @@ impl Description {
     /// # Errors
     /// The file says that it has one, and its tensors are missing or do not fit.
     pub fn drafts(&self) -> Result<bool, ModelError> {
-        match self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, DType::F16.into()) }) {
-            Ok(_) => Ok(true),
+        match self.check_drafter(DType::F16.into()) {
+            Ok(()) => Ok(true),
             Err(ModelError::NoDrafter { .. }) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether the draft block can be used with such a cache.
+    ///
+    /// # Errors
+    /// As [`Description::graph`] of the drafter.
+    pub(crate) fn check_drafter(&self, cache: CacheTypes) -> Result<(), ModelError> {
+        self.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, cache) }).map(|_| ())
     }
 
     /// The graph of one ubatch, of the trunk or of the drafter.

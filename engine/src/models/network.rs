@@ -40,9 +40,8 @@ impl<'a> Network<'a> {
                 Some("a drafter needs at least two rows kept")
             }
             _ if tokens > 1 << 24 || cells > 1 << 32 || slots > 1 << 16 => Some("a size is out of range"),
-            _ if batch.cache.refusal(hyper).is_some() => batch.cache.refusal(hyper),
             Rows::Some(rows) if rows == 0 || rows > tokens => Some("between 1 and all rows can get logits"),
-            _ => None,
+            _ => batch.cache.refusal(hyper),
         };
         if let Some(why) = why {
             return Err(ModelError::Batch { tokens, segments, cells, slots, why });

@@ -29,11 +29,10 @@ impl Drafter {
     /// The model has no draft block, or the options are out of range.
     pub fn new(session: &Session, speculation: &Speculation) -> Result<Self, Error> {
         speculation.validate()?;
-        let drafter = session.model().drafter();
         Ok(match speculation.by {
             DraftBy::Ngram => Drafter::Ngram { most: speculation.most },
             DraftBy::Mtp => {
-                drafter.graph(&Batch { kept: 2, draft: true, ..Batch::token(1, session.options().cache) })?;
+                session.model().drafter().check_drafter(session.options().cache)?;
                 Drafter::Mtp(Mtp { speculation: *speculation, cells: 0 })
             }
         })
