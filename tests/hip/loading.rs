@@ -86,7 +86,9 @@ fn made(threads: usize) -> Vec<usize> {
     for options in weft_tests::hip::all_options(|_| {}) {
         counts.store(0, Ordering::Relaxed);
         let counted = Arc::clone(&counts);
-        let progress = move |_, _| drop(counted.fetch_add(1, Ordering::Relaxed));
+        let progress = move |_, _| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        };
         let options = Options { cache: Some(cache.clone()), progress: Some(Arc::new(progress)), ..options };
         let gpu = Hip::open(&options).unwrap();
         std::thread::scope(|scope| {
