@@ -1,7 +1,7 @@
 // Elements in order from one type, shape and layout to another.
 #include "args/copy.h"
 #include "include/quads.h"
-#include "include/quant.h"
+#include "include/any_element.h"
 #include "include/quant_store.h"
 
 // A thread an element; a wave a block where the result consists of blocks.
@@ -12,7 +12,7 @@ PK_KERNEL(copy_any, 256, copy_args) {
   char *row = row_at(p.out, to);
   // Integers stay whole: not all of them are floats.
   if (p.x.type == TYPE_I32 && p.out.type == TYPE_I32) write32(address(p.out, to), read32(address(p.x, from)));
-  else put_value(p.out, row, to.i[0], pk_element(p.x, row_at(p.x, from), from.i[0]));
+  else put_value(p.out, row, to.i[0], any_element(p.x, row_at(p.x, from), from.i[0]));
 }
 
 // Rows of groups of four floats, equal shapes, to floats or halves. A thread a group.

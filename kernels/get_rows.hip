@@ -1,7 +1,7 @@
 // Rows of a table, chosen by index.
 #include "args/get_rows.h"
 #include "include/quads.h"
-#include "include/quant.h"
+#include "include/any_element.h"
 #include "include/quant_store.h"
 
 const int ROWS_PORT = 1;
@@ -28,5 +28,5 @@ PK_KERNEL(get_rows_any, 256, get_rows_args) {
   char *result = address(p.out, i);
   // Integers stay whole: not all of them are floats.
   if (p.table.type == TYPE_I32 && p.out.type == TYPE_I32) write32(result, read32(source + i.i[0] * p.table.stride[0]));
-  else write_number(p.out.type, result, pk_element(p.table, source, i.i[0]));
+  else write_number(p.out.type, result, any_element(p.table, source, i.i[0]));
 }

@@ -262,3 +262,29 @@ PK_KERNEL(mul_mat_wmma_q6_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K,
 PK_KERNEL(mul_mat_wmma_q6_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 64, 64, 2>(p); }
 // VGPRs: at most 240
 PK_KERNEL(mul_mat_wmma_q6_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 128, 128, 4>(p); }
+
+// Types of few bits are decoded when they are fetched.
+// VGPRs: at most 128
+#define FEW_BITS(name, TYPE)                                                                                        \
+  PK_KERNEL_WAVES(mul_mat_vec_##name##_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE, 1>(p); }               \
+  PK_KERNEL_WAVES(mul_mat_vec_##name##_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE, 2>(p); }               \
+  PK_KERNEL_WAVES(mul_mat_vec_##name##_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE, 4>(p); }               \
+  PK_KERNEL_WAVES(mul_mat_vec_##name##_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE, 8>(p); }               \
+  PK_KERNEL(mul_mat_tile_##name, 128, mul_mat_args) { mul_mat_tiles<TYPE>(p); }
+FEW_BITS(q2_k, TYPE_Q2_K)
+FEW_BITS(q3_k, TYPE_Q3_K)
+FEW_BITS(iq1_s, TYPE_IQ1_S)
+FEW_BITS(iq1_m, TYPE_IQ1_M)
+FEW_BITS(iq2_xxs, TYPE_IQ2_XXS)
+FEW_BITS(iq2_xs, TYPE_IQ2_XS)
+FEW_BITS(iq2_s, TYPE_IQ2_S)
+FEW_BITS(iq3_xxs, TYPE_IQ3_XXS)
+FEW_BITS(iq3_s, TYPE_IQ3_S)
+FEW_BITS(iq4_nl, TYPE_IQ4_NL)
+FEW_BITS(iq4_xs, TYPE_IQ4_XS)
+FEW_BITS(tq1_0, TYPE_TQ1_0)
+FEW_BITS(tq2_0, TYPE_TQ2_0)
+FEW_BITS(mxfp4, TYPE_MXFP4)
+FEW_BITS(nvfp4, TYPE_NVFP4)
+FEW_BITS(q1_0, TYPE_Q1_0)
+FEW_BITS(q2_0, TYPE_Q2_0)

@@ -34,7 +34,7 @@ PK_KERNEL(mul_mat_id_swiglu_any, 256, mul_mat_id_swiglu_args) {
     return;
   }
   const char *column = row_of(p.x, slot % p.x.shape[1], token, 0);
-  const float gate = dot_any(p.gate, row_of(p.gate, o, (pk_u32)expert, 0), p.x, column, p.x.shape[0]);
-  const float up = dot_any(p.up, row_of(p.up, o, (pk_u32)expert, 0), p.x, column, p.x.shape[0]);
-  if (pk_lane() == 0) store_at(p.out, at, silu(gate) * up);
+  auto row = [&](const View &weight) { return row_of(weight, o, (pk_u32)expert, 0); };
+  const GateUp sums = dots_any(p.gate, p.up, row, p.x, column, p.x.shape[0]);
+  if (pk_lane() == 0) store_at(p.out, at, silu(sums.gate) * sums.up);
 }

@@ -38,7 +38,7 @@ PK_KERNEL(mul_mat_swiglu_any, 256, mul_mat_swiglu_args) {
   if (n >= elements(p.out)) return;
   Place at = place_of(n, p.out);
   const char *column = row_of(p.x, at.i[1], 0, 0);
-  float gate = dot_any(p.gate, row_of(p.gate, at.i[0], 0, 0), p.x, column, p.x.shape[0]);
-  float up = dot_any(p.up, row_of(p.up, at.i[0], 0, 0), p.x, column, p.x.shape[0]);
-  if (pk_lane() == 0) store_at(p.out, at, opening(p.kind, gate) * up);
+  auto row = [&](const View &weight) { return row_of(weight, at.i[0], 0, 0); };
+  const GateUp sums = dots_any(p.gate, p.up, row, p.x, column, p.x.shape[0]);
+  if (pk_lane() == 0) store_at(p.out, at, opening(p.kind, sums.gate) * sums.up);
 }

@@ -7,11 +7,23 @@ use weft_core::contract::{Attribute, Constant};
 use weft_core::graph::{DType, Layout, TYPES};
 use weft_core::kernels;
 use weft_core::plan::Dispatch;
+use weft_core::quant::codebooks;
 
 /// The header `args/types.h`: a number for each element type.
 pub(crate) fn types() -> String {
     let names: Vec<String> = TYPES.iter().map(|row| format!("TYPE_{}", row.name.to_uppercase())).collect();
     format!("// Element types.\n#pragma once\nenum {{ {} }};\n", names.join(", "))
+}
+
+/// The header `args/codebooks.h`.
+pub(crate) fn codebooks() -> String {
+    let mut text = String::from("#pragma once\n#include \"include/pk.h\"\n");
+    for (name, words) in codebooks::ALL {
+        let words: Vec<String> = words.iter().map(u16::to_string).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "PK_TABLE pk_u16 CODEBOOK_{name}[{}] = {{{}}};", words.len(), words.join(","));
+    }
+    text
 }
 
 /// The header `args/<stem>.h`: ports in the contract's order, then attributes, then the integers that launches add.

@@ -6,10 +6,11 @@ use crate::module::{Function, Module};
 use crate::sources;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The chip of the embedded objects.
 pub(crate) const EMBEDDED: &str = "gfx1151";
@@ -27,7 +28,8 @@ pub(crate) struct Code {
     device: Arc<Device>,
     compiler: RuntimeCompiler,
     progress: Option<Progress>,
-    known: Mutex<HashMap<&'static str, Outcome>>,
+    /// Empty while a module is being made.
+    known: Mutex<HashMap<&'static str, Arc<OnceLock<Outcome>>>>,
 }
 
 impl Code {
@@ -36,42 +38,44 @@ impl Code {
         Code { device: Arc::clone(device), compiler, progress, known: Mutex::default() }
     }
 
-    /// Loads the modules of these stems; those not known yet are compiled in parallel. What fails is remembered and told by
-    /// [`Code::function`].
+    /// Loads the modules of these stems; those not known yet are compiled in parallel, each by one caller, for whom the others
+    /// wait. What fails is remembered and told by [`Code::function`].
     pub(crate) fn load(&self, stems: &[&'static str]) {
-        let mut new: Vec<&'static str> = Vec::new();
+        let (mut new, mut others) = (Vec::new(), Vec::new());
         {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             for stem in stems {
-                if !known.contains_key(stem) && !new.contains(stem) {
-                    new.push(stem);
+                match known.entry(stem) {
+                    Entry::Vacant(vacant) => new.push((*stem, Arc::clone(vacant.insert(Arc::default())))),
+                    Entry::Occupied(place) => others.push((*stem, Arc::clone(place.get()))),
                 }
             }
         }
         let done = AtomicUsize::new(0);
-        let objects: Vec<Result<Vec<u8>, String>> = new
-            .par_iter()
-            .map(|stem| {
-                let object = self.object(stem);
-                if let Some(progress) = &self.progress {
-                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, new.len());
-                }
-                object
-            })
-            .collect();
-        for (stem, object) in new.into_iter().zip(objects) {
-            let module = object.and_then(|object| Module::load(&self.device, &object));
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).entry(stem).or_insert(module);
+        new.par_iter().for_each(|(stem, place)| {
+            place.get_or_init(|| self.module(stem));
+            if let Some(progress) = &self.progress {
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1, new.len());
+            }
+        });
+        for (stem, place) in others {
+            place.get_or_init(|| self.module(stem));
         }
     }
 
     /// An entry point of a stem that was loaded.
     pub(crate) fn function(&self, stem: &str, name: &str) -> Result<Function, String> {
-        let module = {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.get(stem).cloned().ok_or_else(|| format!("`{stem}` was not loaded"))??
-        };
-        module.function(name)
+        let place = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(stem).cloned();
+        let module = place.as_ref().and_then(|place| place.get());
+        module
+            .ok_or_else(|| format!("`{stem}` was not loaded"))?
+            .as_ref()
+            .map_err(String::clone)?
+            .function(name)
+    }
+
+    fn module(&self, stem: &str) -> Outcome {
+        Module::load(&self.device, &self.object(stem)?)
     }
 
     fn object(&self, stem: &str) -> Result<Vec<u8>, String> {

@@ -6,6 +6,7 @@ use std::ffi::{CString, c_char};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Compiles texts for one device.
 pub(crate) struct RuntimeCompiler {
@@ -112,13 +113,41 @@ fn fetch(size: impl Fn(*mut usize) -> i32, read: impl Fn(*mut c_char) -> i32) ->
     (read(all.as_mut_ptr().cast()) == 0).then_some(all)
 }
 
-/// Writes an object for the next run. Failing to do so changes nothing else.
+/// Writes an object for the next run, whole or not at all for whoever reads the file meanwhile. Failing to do so changes nothing
+/// else.
 fn keep(file: &std::path::Path, object: &[u8]) {
-    let new = file.with_extension(format!("{}.new", std::process::id()));
+    // Several devices of a process may keep one object at a time.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let write = WRITES.fetch_add(1, Ordering::Relaxed);
+    let new = file.with_extension(format!("{}.{write}.new", std::process::id()));
     let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
     let written =
         folder.and_then(|()| std::fs::write(&new, object)).and_then(|()| std::fs::rename(&new, file));
     if let Err(error) = written {
         tracing::warn!(%error, file = %file.display(), "a compiled kernel was not kept");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep;
+
+    #[test]
+    fn an_object_that_many_keep_is_whole_for_every_reader() {
+        let folder = std::env::temp_dir().join(format!("weft-objects-{}", std::process::id()));
+        let (file, object) = (folder.join("kernel.co"), vec![7; 4 << 20]);
+        keep(&file, &object);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..8 {
+                        keep(&file, &object);
+                        assert!(std::fs::read(&file).unwrap() == object, "a part of an object");
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "what was written on the way is left");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

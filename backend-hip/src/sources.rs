@@ -42,6 +42,7 @@ fn paste(name: &str, seen: &mut HashSet<String>, whole: &mut String) -> Result<(
     let file = if name.contains('/') { name.to_owned() } else { format!("{name}.hip") };
     let content = match name.strip_prefix("args/").and_then(|args| args.strip_suffix(".h")) {
         Some("types") => arguments::types(),
+        Some("codebooks") => arguments::codebooks(),
         Some(stem) => arguments::header(stem).ok_or_else(|| format!("no kernel has the stem `{stem}`"))?,
         None => text(name).ok_or_else(|| format!("there is no text `{file}`"))?,
     };

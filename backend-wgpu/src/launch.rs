@@ -2,9 +2,9 @@
 
 use crate::kernels::{Build, Implementation, Launch};
 use crate::memory::{ALIGNMENT, Region};
-use crate::shader::{Assembled, PortText, Request, assemble};
+use crate::shader::{Assembled, CODEBOOKS, PortText, Request, assemble, is_coded, locate};
 use std::ops::Range;
-use weft_core::contract::Constant;
+use weft_core::contract::{Constant, FEW_BITS};
 use weft_core::graph::{DType, Layout};
 use weft_core::plan::Dispatch;
 use weft_core::quant::planes::Rows;
@@ -14,7 +14,7 @@ pub(crate) struct Prepared {
     pub assembled: Assembled,
     /// The parameter block.
     pub block: Vec<u32>,
-    /// Per binding the buffer and the bytes bound; scratch and fault words have no buffer yet.
+    /// Per binding the buffer and the bytes bound; others than ports have no buffer yet.
     pub bound: Vec<Bound>,
     pub groups: [u32; 3],
 }
@@ -22,6 +22,7 @@ pub(crate) struct Prepared {
 /// What a binding binds.
 pub(crate) enum Bound {
     Bytes(wgpu::Buffer, Range<u64>),
+    Codebooks,
     Scratch,
     Fault,
 }
@@ -69,6 +70,12 @@ fn one(
     for port in &ports {
         defines.insert(format!("{}_type", port.text.name), port.text.dtype.name().to_owned());
         defines.insert(format!("{}_port", port.text.name), format!("{}u", port.text.number));
+        if FEW_BITS.contains(&port.text.dtype) {
+            defines.extend(few_bits(&port.text));
+        }
+        if is_signed(port.text.dtype) {
+            defines.insert(format!("{}_signed", port.text.name), "1".to_owned());
+        }
         if port.text.repacked {
             defines.insert(format!("{}_repacked", port.text.name), "1".to_owned());
         }
@@ -101,8 +108,11 @@ fn one(
         let members =
             || (0..ports.len()).filter(|at| binding.ports.iter().any(|p| p == ports[*at].text.name));
         let Some(first) = members().next() else {
-            let fault = binding.ports.iter().any(|p| p == "fault");
-            bound.push(if fault { Bound::Fault } else { Bound::Scratch });
+            bound.push(match binding.ports.first().map(String::as_str) {
+                Some("fault") => Bound::Fault,
+                Some(CODEBOOKS) => Bound::Codebooks,
+                _ => Bound::Scratch,
+            });
             continue;
         };
         let buffer = ports[first].buffer.clone();
@@ -131,6 +141,25 @@ fn one(
         block.extend_from_slice(&launch.table);
     }
     Ok(Prepared { assembled, block, bound, groups: launch.groups })
+}
+
+/// Whether levels of a type are signed bytes in a shader.
+fn is_signed(dtype: DType) -> bool {
+    dtype == DType::Q8_0 || (FEW_BITS.contains(&dtype) && dtype != DType::Q2_K)
+}
+
+/// Definitions of `weight_few_bits.wgsl` for a port.
+fn few_bits(port: &PortText) -> Vec<(String, String)> {
+    let named = |what: &str, value: String| (format!("{}_{what}", port.name), value);
+    let flag = |what: &str, holds: bool| holds.then(|| named(what, "1".to_owned()));
+    let mut defines = vec![
+        named("values", format!("{}u", port.dtype.block_values())),
+        named("bytes", format!("{}u", port.dtype.block_bytes())),
+        named("locate", locate(port.dtype).replace('@', port.name)),
+    ];
+    defines.extend(flag("few_bits", true));
+    defines.extend(flag("coded", is_coded(port.dtype)));
+    defines
 }
 
 fn ports(dispatch: &Dispatch, launch: &Launch, regions: &[Option<Region>]) -> Result<Vec<Port>, String> {

@@ -15,6 +15,7 @@ use weft_core::fault::FaultNames;
 use weft_core::graph::StorageId;
 use weft_core::plan::Place;
 use weft_core::profile::{self, Profile};
+use weft_core::quant::codebooks;
 use wgpu::BufferUsages;
 
 /// What a program needs from its backend.
@@ -228,6 +229,8 @@ fn prepare(
 struct Blocks {
     buffer: wgpu::Buffer,
     ranges: Vec<(u64, u64)>,
+    /// Where the codebooks lie behind them; empty if no launch reads them.
+    codebooks: Range<u64>,
 }
 
 fn blocks(gpu: &Gpu, prepared: &[(usize, Prepared)]) -> Result<Blocks, DeviceError> {
@@ -241,11 +244,18 @@ fn blocks(gpu: &Gpu, prepared: &[(usize, Prepared)]) -> Result<Blocks, DeviceErr
         ranges.push((start, bytes.len() as u64 - start));
         bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
     }
+    let coded = |(_, launch): &(usize, Prepared)| launch.bound.iter().any(|b| matches!(b, Bound::Codebooks));
+    let start = bytes.len() as u64;
+    if prepared.iter().any(coded) {
+        let words = codebooks::ALL.iter().flat_map(|(_, words)| words.iter());
+        bytes.extend(words.flat_map(|word| word.to_le_bytes()));
+    }
+    let codebooks = start..bytes.len() as u64;
     bytes.resize(bytes.len().max(ALIGNMENT as usize), 0);
-    let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+    let usage = BufferUsages::UNIFORM | BufferUsages::STORAGE | BufferUsages::COPY_DST;
     let buffer = gpu.buffer("parameters", bytes.len() as u64, usage, false)?;
     gpu.queue.write_buffer(&buffer, 0, &bytes);
-    Ok(Blocks { buffer, ranges })
+    Ok(Blocks { buffer, ranges, codebooks })
 }
 
 fn bind(
@@ -270,6 +280,7 @@ fn bind(
     for (index, bound) in prepared.bound.iter().enumerate() {
         let resource = match bound {
             Bound::Bytes(buffer, range) => part(buffer, range.clone()),
+            Bound::Codebooks => part(&blocks.buffer, blocks.codebooks.clone()),
             Bound::Scratch => part(&scratch.buffer, 0..scratch.bytes),
             Bound::Fault => part(&fault.buffer, 0..fault.bytes),
         };

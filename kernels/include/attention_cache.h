@@ -26,8 +26,6 @@ template <int N, int ALIGNMENT> PKD void read_words(pk_u32 *to, const char *from
 #endif
   }
 }
-PKD float low_half(pk_u32 x) { return pk_from_f16((pk_u16)x); }
-PKD float high_half(pk_u32 x) { return pk_from_f16((pk_u16)(x >> 16)); }
 
 // N values of a row of a type, from a multiple of N on.
 template <int TYPE, int N> struct Values;

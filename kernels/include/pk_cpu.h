@@ -15,6 +15,8 @@
 #define PK_IN_ORDER
 #define PKD static inline
 #define PK_LDS static thread_local __attribute__((aligned(16)))
+// A table of numbers that come with the code.
+#define PK_TABLE static const
 #define PK_UNROLL
 #define PK_ROLLED
 
@@ -55,6 +57,15 @@ PKD int pk_by() { return pk_me().by; }
 PKD int pk_bz() { return pk_me().bz; }
 PKD void pk_sync(int line = __builtin_LINE()) { pk_yield(PK_AT_BARRIER, line); }
 PKD void pk_wave_sync(int line = __builtin_LINE()) { pk_yield(PK_AT_WAVE_OP, line); }
+// Bytes that numbers below eight choose: four of `low`, then four of `high`.
+PKD unsigned pk_bytes(unsigned low, unsigned high, unsigned numbers) {
+  unsigned r = 0;
+  for (int i = 0; i < 4; i++) {
+    const unsigned n = numbers >> (8 * i) & 7;
+    r |= ((n < 4 ? low : high) >> (n % 4 * 8) & 255) << (8 * i);
+  }
+  return r;
+}
 PKD float pk_exp2(float x) { return __builtin_exp2f(x); }
 PKD float pk_log2(float x) { return __builtin_log2f(x); }
 PKD float pk_rsqrt(float x) { return 1.f / __builtin_sqrtf(x); }

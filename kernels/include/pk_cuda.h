@@ -12,6 +12,8 @@
 #define PK_IN_ORDER
 #define PKD static __device__ __forceinline__
 #define PK_LDS __shared__ __align__(16)
+// A table of numbers that come with the code.
+#define PK_TABLE static const __device__
 #define PK_UNROLL _Pragma("unroll")
 // A loop that stays one: what unrolling would keep in registers is not worth it.
 #define PK_ROLLED _Pragma("unroll 1")
@@ -28,6 +30,12 @@ PKD int pk_by() { return blockIdx.y; }
 PKD int pk_bz() { return blockIdx.z; }
 PKD void pk_sync() { __syncthreads(); }
 PKD void pk_wave_sync() { __syncwarp(); }
+// Bytes that numbers below eight choose: four of `low`, then four of `high`.
+PKD unsigned pk_bytes(unsigned low, unsigned high, unsigned numbers) {
+  // This instruction takes numbers of four bits.
+  const unsigned two = numbers | numbers >> 4;
+  return __byte_perm(low, high, (two & 255) | (two >> 8 & 0xff00u));
+}
 PKD float pk_exp2(float x) { return exp2f(x); }
 PKD float pk_log2(float x) { return log2f(x); }
 PKD float pk_rsqrt(float x) { return rsqrtf(x); }

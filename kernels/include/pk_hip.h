@@ -18,6 +18,8 @@
 #define PK_IN_ORDER _Pragma("clang fp reassociate(off) contract(off)")
 #define PKD static __device__ inline __attribute__((always_inline))
 #define PK_LDS __attribute__((shared, aligned(16)))
+// A table of numbers that come with the code.
+#define PK_TABLE static const __attribute__((constant))
 #define PK_UNROLL _Pragma("unroll")
 // A loop that stays one: what unrolling would keep in registers is not worth it.
 #define PK_ROLLED _Pragma("unroll 1")
@@ -39,6 +41,8 @@ PKD void pk_wave_sync() {
   __builtin_amdgcn_wave_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
+// Bytes that numbers below eight choose: four of `low`, then four of `high`.
+PKD unsigned pk_bytes(unsigned low, unsigned high, unsigned numbers) { return __builtin_amdgcn_perm(high, low, numbers); }
 PKD float pk_exp2(float x) { return __builtin_amdgcn_exp2f(x); }
 PKD float pk_log2(float x) { return __builtin_amdgcn_logf(x); }
 PKD float pk_rsqrt(float x) { return __builtin_amdgcn_rsqf(x); }

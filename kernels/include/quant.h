@@ -1,21 +1,8 @@
-// Elements of every type that weft decodes, bit for bit as the reference has them. Rows may be repacked: the same part of
+// Elements of plain types and of blocks of evenly spaced levels, bit for bit as the reference has them. Rows may be repacked: the same part of
 // all blocks lies together then, each part's plane begins at a multiple of 16 bytes, and the planes follow in the order of
 // `before`. Addresses need no alignment.
 #pragma once
-#include "include/view.h"
-
-// A part of a block: first byte in a block of a file, size, and bytes of the parts whose planes stand before its own.
-struct Part {
-  pk_u32 start, bytes, before;
-};
-PKD const char *plane_of(const View &v, const char *row, Part part) {
-  // Of the parts before, only the last can end off a multiple of 16.
-  return row + (((pk_u64)v.blocks * part.before + 15) & ~(pk_u64)15);
-}
-PKD const char *part_of(const View &v, const char *row, pk_u32 block, Part part) {
-  if (v.blocks == 0) return row + block * v.stride[0] + part.start;
-  return plane_of(v, row, part) + (pk_u64)(v.first + block) * part.bytes;
-}
+#include "include/sixteens.h"
 
 PKD Part q4_0_levels() { return {2, 16, 0}; }
 PKD Part q4_0_scale() { return {0, 2, 16}; }
@@ -35,7 +22,7 @@ PKD Part q6_k_scales() { return {192, 16, 192}; }
 PKD Part q6_k_scale() { return {208, 2, 208}; }
 
 // Values of a block.
-PKD pk_u32 block_values(int type) {
+PKD constexpr pk_u32 block_values(int type) {
   switch (type) {
   case TYPE_F32:
   case TYPE_F16:
@@ -44,7 +31,22 @@ PKD pk_u32 block_values(int type) {
   case TYPE_I64: return 1;
   case TYPE_Q4_K:
   case TYPE_Q5_K:
-  case TYPE_Q6_K: return 256;
+  case TYPE_Q6_K:
+  case TYPE_Q2_K:
+  case TYPE_Q3_K:
+  case TYPE_IQ1_S:
+  case TYPE_IQ1_M:
+  case TYPE_IQ2_XXS:
+  case TYPE_IQ2_XS:
+  case TYPE_IQ2_S:
+  case TYPE_IQ3_XXS:
+  case TYPE_IQ3_S:
+  case TYPE_IQ4_XS:
+  case TYPE_TQ1_0:
+  case TYPE_TQ2_0: return 256;
+  case TYPE_Q1_0: return 128;
+  case TYPE_NVFP4:
+  case TYPE_Q2_0: return 64;
   default: return 32;
   }
 }
@@ -84,7 +86,7 @@ PKD float q6_k_value(const View &v, const char *row, pk_u32 block, pk_u32 j) {
   return step * (float)((int)(low | high << 4) - 32);
 }
 
-// Value j of a block of a quantised type.
+// Value j of a block of a quantised type that has its own reader here.
 PKD float block_value(const View &v, const char *row, pk_u32 block, pk_u32 j) {
   switch (v.type) {
   case TYPE_Q4_0: {
@@ -116,7 +118,7 @@ PKD float block_value(const View &v, const char *row, pk_u32 block, pk_u32 j) {
   }
 }
 
-// Element i0 of a row of any type; an i32 as a number.
+// Element i0 of a row of such a type, or a plain number; an i32 as a number.
 PKD float pk_element(const View &v, const char *row, pk_u32 i0) {
   pk_u32 values = block_values(v.type);
   if (values > 1) return block_value(v, row, i0 / values, i0 % values);

@@ -60,6 +60,10 @@ PKD void write32(char *p, pk_u32 x) {
   for (int i = 0; i < 4; i++) p[i] = (char)(x >> (8 * i));
 }
 
+// The halves of a word.
+PKD float low_half(pk_u32 w) { return pk_from_f16((pk_u16)w); }
+PKD float high_half(pk_u32 w) { return pk_from_f16((pk_u16)(w >> 16)); }
+
 // A plain number (not a quantised block) as f32.
 PKD float read_plain(int type, const char *p) {
   switch (type) {

@@ -6,16 +6,12 @@
 //   steps(w, u, run)  their step and least
 //   place(u, run)     which values of the row they are
 #pragma once
+#include "include/codewords.h"
 #include "include/quant.h"
 
-struct Four {
-  pk_u32 w[4];
-};
 PKD Four four_at(const char *p) { return __builtin_bit_cast(Four, *(const pk_f4 *)p); }
 PKD pk_u32 word_at(const char *p) { return *(const pk_u32 *)p; }
 PKD pk_u32 half_word_at(const char *p) { return *(const pk_u16 *)p; }
-PKD float low_half(pk_u32 w) { return pk_from_f16((pk_u16)w); }
-PKD float high_half(pk_u32 w) { return pk_from_f16((pk_u16)(w >> 16)); }
 PKD float byte_of(pk_u32 w, int i) { return (float)(w >> (8 * i) & 255u); }
 
 // A row, with the blocks of the whole repacked row and the first that belongs to the view.
@@ -27,16 +23,43 @@ PKD WeightRow weight_row(const View &v, pk_u32 i1, pk_u32 i2, pk_u32 i3) { retur
 // Bytes before the plane of a part.
 PKD pk_u32 plane_at(const WeightRow &r, pk_u32 before) { return (r.blocks * before + 15) & ~15u; }
 
-struct Steps {
-  float step, least;
-};
 PKD Four nibbles(const Four &q, int run) {
   Four r;
   PK_UNROLL for (int i = 0; i < 4; i++) r.w[i] = q.w[i] >> (4 * run) & 0x0f0f0f0fu;
   return r;
 }
 
-template <int TYPE> struct Weights;
+// What quantised types share.
+struct Quantised {
+  static const bool QUANTISED = true, SIGNED = false;
+  static const int RUNS = 2, VALUES = 16;
+};
+
+// A block of a repacked row.
+struct PlaneBlock {
+  const WeightRow &row;
+  pk_u32 block;
+  __device__ const char *at(Part part, pk_u32 i) const { return row.at + plane_at(row, part.before) + block * part.bytes + i; }
+  __device__ pk_u32 word(Part part, pk_u32 i) const { return word_at(at(part, i)); }
+  __device__ pk_u32 half(Part part, pk_u32 i) const { return half_word_at(at(part, i)); }
+  __device__ pk_u32 byte(Part part, pk_u32 i) const { return *(const pk_u8 *)at(part, i); }
+};
+// Types of few bits: two sixteens a unit, decoded when they are fetched.
+template <int TYPE> struct Weights : Quantised {
+  static const bool SIGNED = Sixteens<TYPE>::SIGNED;
+  static const pk_u32 UNITS = block_values(TYPE) / 32;
+  struct Words {
+    Sixteen run[2];
+  };
+  PKD Words fetch(const WeightRow &r, pk_u32 u) {
+    const PlaneBlock block = {r, r.first + u / UNITS};
+    const pk_u32 first = u % UNITS * 2;
+    return {{Sixteens<TYPE>::of(block, first), Sixteens<TYPE>::of(block, first + 1)}};
+  }
+  PKD Four levels(const Words &w, pk_u32, int run) { return w.run[run].levels; }
+  PKD Steps steps(const Words &w, pk_u32, int run) { return w.run[run].steps; }
+  PKD pk_u32 place(pk_u32 u, int run) { return 32 * u + 16 * run; }
+};
 
 template <> struct Weights<TYPE_F32> {
   static const bool QUANTISED = false;
@@ -61,12 +84,6 @@ template <> struct Weights<TYPE_BF16> {
   PKD Words fetch(const WeightRow &r, pk_u32 u) { return four_at(r.at + 16 * u); }
   PKD float value(const Words &w, int i) { return pk_float(i & 1 ? w.w[i / 2] & 0xffff0000u : w.w[i / 2] << 16); }
   PKD pk_u32 place(pk_u32 u, int) { return 8 * u; }
-};
-
-// What quantised types share.
-struct Quantised {
-  static const bool QUANTISED = true, SIGNED = false;
-  static const int RUNS = 2, VALUES = 16;
 };
 
 // Half a block a unit.

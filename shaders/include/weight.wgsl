@@ -26,6 +26,9 @@ fn @_row_of(row: u32, z: u32, w: u32) -> Row {
   let at = p.@.offset + row * p.@.stride.y + z * p.@.stride.z + w * p.@.stride.w;
   return Row(at, p.@.block, p.@.blocks);
 }
+//#if @_few_bits
+//#include weight_few_bits @
+//#end
 //#if @_type=F32
 //#include weight_f32 @
 //#end
@@ -62,7 +65,7 @@ fn @_row_of(row: u32, z: u32, w: u32) -> Row {
 //#if @_quads=4
 fn @_run(w: @_Words, u: u32, run: u32) -> Quads4 {
   let v = @_levels(w, u, run);
-//#if @_type=Q8_0
+//#if @_signed
   return Quads4(signed_bytes4(v.x), signed_bytes4(v.y), signed_bytes4(v.z), signed_bytes4(v.w));
 //#else
   return Quads4(bytes4(v.x), bytes4(v.y), bytes4(v.z), bytes4(v.w));

@@ -1,9 +1,12 @@
 //! A machine without a runtime, without a GPU, or with something else under the runtime's name.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use weft::backends::{BackendOptions, open};
 use weft_core::backend::{Backend, DeviceError};
 use weft_hip::{Hip, Options, devices};
+use weft_tests::submissions;
 
 fn reason_of(options: &Options) -> String {
     match Hip::open(options).map(|_| ()) {
@@ -73,4 +76,33 @@ fn an_unknown_device_is_refused_with_those_that_exist() {
             assert!(reason.contains(device) && reason.contains(&known), "{reason}");
         }
     }
+}
+
+/// How many times each device made a kernel's code while this many threads ran one plan at the same time.
+fn made(threads: usize) -> Vec<usize> {
+    let cache = std::env::temp_dir().join(format!("weft-loading-{}-{threads}", std::process::id()));
+    let counts = Arc::new(AtomicUsize::new(0));
+    let mut all = Vec::new();
+    for options in weft_tests::hip::all_options(|_| {}) {
+        counts.store(0, Ordering::Relaxed);
+        let counted = Arc::clone(&counts);
+        let progress = move |_, _| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        };
+        let options = Options { cache: Some(cache.clone()), progress: Some(Arc::new(progress)), ..options };
+        let gpu = Hip::open(&options).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| submissions::own_their_inputs(&gpu));
+            }
+        });
+        all.push(counts.load(Ordering::Relaxed));
+    }
+    std::fs::remove_dir_all(cache).unwrap_or_default();
+    all
+}
+
+#[test]
+fn threads_that_need_the_same_code_at_a_time_make_it_once() {
+    assert_eq!(made(4), made(1));
 }

@@ -1,14 +1,15 @@
 //! Whole models on stand-ins for the runtime: the code for gfx1151 in an emulator, the same texts on fibers.
 
-use crate::{from_file, ids, largest, model};
+use crate::{from_file, largest};
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 use weft::models::CacheTypes;
 use weft::session::{Session, SessionOptions};
 use weft_core::backend::Backend;
 use weft_core::graph::DType;
 use weft_tests::devices;
-use weft_tests::fixtures::path;
+use weft_tests::fixtures::{outside, path};
 use weft_tests::hip;
 use weft_tests::refs::References;
 
@@ -17,21 +18,28 @@ const EXACT: f32 = 2e-3;
 /// In fast arithmetic: f32 weights; quantised ones, as far as llama.cpp's own are on the same file.
 const FAST: f32 = 3e-2;
 const FAST_Q4_K_M: f32 = 0.63;
+const FAST_IQ1_S: f32 = 0.47;
+/// The most of any file.
+const FAST_MOST: f32 = 1.02;
 
 /// Tokens of a prompt that crosses the edge of a chunk.
 const PROMPT: usize = 70;
 
-/// Logits of a prompt in ubatches, then of eight decoded tokens, beside what the references say.
-fn walk(mut session: Session, ids: &[u32], want: &[f32], bound: f32, what: &str) {
+/// Logits of a prompt in ubatches, then of eight decoded tokens, beside what the references say; how far off they are at
+/// most.
+fn walk(mut session: Session, ids: &[u32], want: &[f32], bound: f32, what: &str) -> f32 {
     let width = want.len() / ids.len();
     let row = |at: usize| &want[at * width..(at + 1) * width];
     session.prefill(&ids[..PROMPT]).unwrap();
     let off = largest(session.logits(), row(PROMPT - 1));
     assert!(off <= bound, "{what}, prompt: {off}");
+    let mut most = off;
     for (at, id) in ids.iter().enumerate().skip(PROMPT).take(8) {
         let off = largest(session.decode(*id).unwrap(), row(at));
         assert!(off <= bound, "{what}, token {at}: {off}");
+        most = most.max(off);
     }
+    most
 }
 
 #[test]
@@ -79,17 +87,43 @@ fn a_model_that_chooses_blocks_agrees_with_the_references() {
     }
 }
 
-#[test]
-fn a_quantised_hybrid_model_agrees_with_the_references() {
-    let file = path("models/qwen35k-Q4_K_M.refs.safetensors.planes.zst");
-    let (ids, want) = (ids(), References::read(&file).floats("logits"));
+/// A quantised file in both arithmetics on every stand-in.
+fn quantised(name: &str, file: &Path, references: &Path, bound: f32) {
+    let references = References::read(references);
+    let (ids, want) = (references.ids("ids"), references.floats("logits"));
     for gpu in hip::stand_ins() {
-        let model = model(vec![Arc::clone(gpu) as Arc<dyn Backend>]);
+        let model = from_file(file, vec![Arc::clone(gpu) as Arc<dyn Backend>]);
         let exact = SessionOptions { context: 128, ..SessionOptions::exact() };
         let fast = SessionOptions { context: 128, ..SessionOptions::default() };
-        walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{} exact", gpu.name()));
-        let what = format!("{} fast", gpu.name());
-        walk(Session::new(&model, fast).unwrap(), &ids, &want, FAST_Q4_K_M, &what);
+        let what = format!("{name} on {}", gpu.name());
+        let exact = walk(Session::new(&model, exact).unwrap(), &ids, &want, EXACT, &format!("{what} exact"));
+        let fast = walk(Session::new(&model, fast).unwrap(), &ids, &want, bound, &format!("{what} fast"));
+        eprintln!("{what}: exact {exact:e}, fast {fast:e}");
+    }
+}
+
+#[test]
+fn quantised_hybrid_models_agree_with_the_references() {
+    for (name, bound) in [("qwen35k-Q4_K_M", FAST_Q4_K_M), ("qwen35k-IQ1_S", FAST_IQ1_S)] {
+        let (file, references) =
+            (format!("models/{name}.gguf.zst"), format!("models/{name}.refs.safetensors.planes.zst"));
+        quantised(name, &path(&file), &path(&references), bound);
+    }
+}
+
+/// Files too large to commit, from the folder that `WEFT_FIXTURES` names.
+#[test]
+fn quantised_models_of_every_type_agree_with_the_references() {
+    let Some(folder) = outside("quants") else {
+        eprintln!("left out: files of every type: set WEFT_FIXTURES to the folder that holds quants/");
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "gguf"));
+    files.sort();
+    for file in files {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        quantised(&name, &file, &file.with_extension("refs.safetensors"), FAST_MOST);
     }
 }
 

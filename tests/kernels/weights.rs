@@ -7,8 +7,9 @@ use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_id_swiglu, mul_mat_swiglu, mu
 use std::sync::Arc;
 use weft_core::backend::{Backend, Offer};
 use weft_core::contract::draw::{Case, Draft};
-use weft_core::contract::{ANY_WEIGHT, Constant, Constants};
+use weft_core::contract::{COMMON, Constant, Constants, FEW_BITS};
 use weft_core::graph::{DType, Layout};
+use weft_tests::fixtures::outside;
 use weft_tests::{Random, devices, hip};
 use weft_wgpu::{Bounds, Options};
 
@@ -84,20 +85,45 @@ fn all_gpus() -> Vec<Arc<dyn Backend>> {
     wgpu.chain(hip).filter(|gpu| devices::admits(gpu.name())).collect()
 }
 
-/// Every offer of a kernel with weights of every type.
-fn check(subject: &Subject, gpus: &[Arc<dyn Backend>], sizes: &[Sizes]) {
+/// Whether a type's values are codewords.
+fn is_searched(dtype: DType) -> bool {
+    dtype.name().starts_with("IQ") && !dtype.name().starts_with("IQ4")
+}
+
+/// A type of each family of few bits: two scales, a third bit apart, codewords of two sizes, numbered levels with scales in a
+/// head or of eight bits, digits to the base 3, signs.
+const FAMILIES: &[DType] = &[
+    DType::Q2_K,
+    DType::Q3_K,
+    DType::IQ1_M,
+    DType::IQ2_XS,
+    DType::IQ3_S,
+    DType::IQ4_XS,
+    DType::NVFP4,
+    DType::TQ1_0,
+    DType::Q1_0,
+];
+/// Types of few bits where the type is not what is tested: of many parts, of codewords, of small blocks.
+const SOME: &[DType] = &[DType::Q3_K, DType::IQ2_XS, DType::NVFP4];
+
+/// Every offer of a kernel with weights of every common type and of these of few bits, which are all of them where the folder of
+/// the long tests is named.
+fn check(subject: &Subject, gpus: &[Arc<dyn Backend>], few_bits: &[DType], sizes: &[Sizes]) {
+    let few_bits = if outside("quants").is_some() { FEW_BITS } else { few_bits };
     for gpu in gpus {
         for offer in gpu.offers().iter().filter(|offer| offer.contract.kernel == subject.kernel) {
             let (start, mut runs) = (std::time::Instant::now(), 0);
-            for (at, dtype) in ANY_WEIGHT.iter().enumerate() {
-                for (number, sizes) in sizes.iter().enumerate() {
-                    // Not every size with every type.
-                    if sizes.outer > 1000 && (at + number) % 3 != 0 {
+            for (at, dtype) in COMMON.iter().chain(few_bits).enumerate() {
+                for (number, size) in sizes.iter().enumerate() {
+                    // Not every size with every type; large ones not where encoding is a search.
+                    let turn = if FEW_BITS.contains(dtype) { sizes.len().min(6) } else { 3 };
+                    let (large, few) = (size.outer > 1000, FEW_BITS.contains(dtype));
+                    if (large || few) && (at + number) % turn != 0 || large && is_searched(*dtype) {
                         continue;
                     }
-                    let inner = sizes.inner.next_multiple_of(dtype.block_values());
-                    let sizes = Sizes { inner, ..*sizes };
-                    runs += usize::from(run(&**gpu, offer, subject, *dtype, &sizes).is_some());
+                    let inner = size.inner.next_multiple_of(dtype.block_values());
+                    let size = Sizes { inner, ..*size };
+                    runs += usize::from(run(&**gpu, offer, subject, *dtype, &size).is_some());
                 }
             }
             println!(
@@ -148,11 +174,11 @@ const JOINED_CHOICES: &[Sizes] = &[
 #[test]
 fn imported_weights_give_the_products_of_their_reference() {
     let gpus = all_gpus();
-    check(&mul_mat::SUBJECT, &gpus, PRODUCTS);
-    check(&mul_mat_id::SUBJECT, &gpus, CHOICES);
-    check(&mul_mats::SUBJECT, &gpus, JOINED);
-    check(&mul_mat_swiglu::SUBJECT, &gpus, JOINED);
-    check(&mul_mat_id_swiglu::SUBJECT, &gpus, JOINED_CHOICES);
+    check(&mul_mat::SUBJECT, &gpus, FEW_BITS, PRODUCTS);
+    check(&mul_mat_id::SUBJECT, &gpus, FAMILIES, CHOICES);
+    check(&mul_mats::SUBJECT, &gpus, FAMILIES, JOINED);
+    check(&mul_mat_swiglu::SUBJECT, &gpus, FAMILIES, JOINED);
+    check(&mul_mat_id_swiglu::SUBJECT, &gpus, FAMILIES, JOINED_CHOICES);
 }
 
 fn bounded(bounds: Bounds) -> Vec<Arc<dyn Backend>> {
@@ -163,18 +189,19 @@ fn bounded(bounds: Bounds) -> Vec<Arc<dyn Backend>> {
 #[test]
 fn products_need_no_subgroups() {
     let gpus = bounded(Bounds { subgroups: false, half: false, matrices: false, ..Bounds::default() });
-    check(&mul_mat::SUBJECT, &gpus, &PRODUCTS[1..]);
-    check(&mul_mat_id::SUBJECT, &gpus, &CHOICES[..1]);
+    check(&mul_mat::SUBJECT, &gpus, SOME, &PRODUCTS[1..]);
+    check(&mul_mat_id::SUBJECT, &gpus, SOME, &CHOICES[..1]);
 }
 
 #[test]
 fn weights_larger_than_a_binding_are_taken_in_parts() {
     let gpus = bounded(Bounds { binding: 32 << 10, ..Bounds::default() });
-    check(&mul_mat::SUBJECT, &gpus, &[product(256, 700, 2), product(256, 700, 11)]);
+    check(&mul_mat::SUBJECT, &gpus, SOME, &[product(256, 700, 2), product(256, 700, 11)]);
     // Some experts a binding, and some rows of an expert.
     check(
         &mul_mat_id::SUBJECT,
         &gpus,
+        SOME,
         &[choice(256, 30, 2, 24, 4), choice(256, 800, 2, 2, 2), choice(256, 30, 9, 24, 4)],
     );
 }

@@ -5,7 +5,7 @@ use crate::{Strayed, argmax, bound, divergence, exact, fast, largest, models, of
 use weft_tests::fixtures::outside;
 use weft_tests::refs::References;
 
-/// A file of each of the types that weft decodes, and how far a known engine strays on it, from the fixtures' own table:
+/// A file of each of the types in the fixtures, and how far a known engine strays on it, from the fixtures' own table:
 /// largest difference, mean divergence, share of equal choices.
 const FILES: &[(&str, f32, f64, f64)] = &[
     ("qwen35-F16", 0.01, 4.8e-7, 1.00),
@@ -18,6 +18,25 @@ const FILES: &[(&str, f32, f64, f64)] = &[
     ("qwen35k-Q5_K_M", 0.40, 1.1e-3, 0.93),
     ("qwen35k-Q6_K", 0.73, 1.3e-3, 0.91),
     ("qwen35k-Q8_0", 0.24, 4.7e-4, 0.96),
+    ("qwen35k-Q2_K", 0.60, 1.4e-3, 0.96),
+    ("qwen35k-Q3_K_M", 0.35, 1.0e-3, 0.93),
+    ("qwen35k-IQ1_S", 0.47, 1.6e-3, 0.89),
+    ("qwen35k-IQ1_M", 0.61, 1.5e-3, 0.91),
+    ("qwen35k-IQ2_XXS", 0.41, 1.2e-3, 0.91),
+    ("qwen35k-IQ2_XS", 0.46, 1.3e-3, 0.93),
+    ("qwen35k-IQ2_S", 0.40, 1.3e-3, 0.92),
+    ("qwen35k-IQ2_M", 0.50, 1.2e-3, 0.91),
+    ("qwen35k-IQ3_XXS", 1.01, 1.5e-3, 0.94),
+    ("qwen35k-IQ3_S", 0.33, 1.1e-3, 0.93),
+    ("qwen35k-IQ4_NL", 0.36, 4.5e-4, 0.97),
+    ("qwen35k-IQ4_XS", 0.94, 1.5e-3, 0.95),
+    ("qwen35k-MXFP4", 0.26, 4.3e-4, 0.93),
+    ("qwen35k-NVFP4", 0.33, 5.0e-4, 0.94),
+    ("qwen35k-TQ1_0", 0.39, 1.4e-3, 0.96),
+    ("qwen35k-TQ2_0", 0.39, 1.4e-3, 0.96),
+    ("qwen35moe-MXFP4_MOE", 0.68, 1.4e-3, 0.88),
+    ("qwen35moe-Q4_0", 0.81, 1.5e-3, 0.90),
+    ("qwen35moe-Q8_0", 1.02, 2.3e-3, 0.91),
 ];
 
 /// Token positions of a file that are decoded one by one: kernels for one column are others than those for many.

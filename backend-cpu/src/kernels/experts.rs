@@ -3,7 +3,7 @@
 //! Few columns are multiplied one by one. Many are sorted by their matrix first, so that each matrix is unpacked once.
 
 use super::Tuned;
-use super::matmul::{FAST, WHOLE, failed};
+use super::matmul::{WHOLE, failed};
 use crate::job::{Args, Job, Scratch, Worker};
 use crate::simd::{
     ACTIVATION_VALUES, ActivationBlock, Columns, MatmulError, Output, ROW_TILE, Simd, Weights, matmul_exact,
@@ -11,7 +11,7 @@ use crate::simd::{
 };
 use crate::view::View;
 use std::marker::PhantomData;
-use weft_core::contract::{F32, Port};
+use weft_core::contract::{BLOCKS, F32, Port};
 use weft_core::kernels::KernelError;
 
 pub(super) const TUNED: &[Tuned] = &[
@@ -35,7 +35,7 @@ pub(super) const TUNED: &[Tuned] = &[
 
 fn fast_port(port: Port) -> Port {
     let port = exact_port(port);
-    if port.name == "weight" { Port { dtypes: FAST, ..port } } else { port }
+    if port.name == "weight" { Port { dtypes: BLOCKS, ..port } } else { port }
 }
 
 fn exact_port(port: Port) -> Port {

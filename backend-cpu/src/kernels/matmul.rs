@@ -7,8 +7,7 @@ use crate::simd::{
     matmul_fast, quantise,
 };
 use crate::view::View;
-use weft_core::contract::{Allowed, Extent, F32, Port, Symbol};
-use weft_core::graph::DType;
+use weft_core::contract::{Allowed, BLOCKS, Extent, F32, Port, Symbol};
 use weft_core::kernels::KernelError;
 
 pub(super) const TUNED: &[Tuned] = &[
@@ -34,13 +33,9 @@ pub(super) const TUNED: &[Tuned] = &[
 pub(super) const WHOLE: &[Symbol] =
     &[Symbol { name: "I", allowed: Allowed::MultipleOf(ACTIVATION_VALUES as u64, 1 << 40) }];
 
-/// Types that are multiplied in the fast mode.
-pub(super) const FAST: &[DType] =
-    &[DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q8_0, DType::Q4_K, DType::Q5_K, DType::Q6_K];
-
 fn fast_port(port: Port) -> Port {
     let port = exact_port(port);
-    if port.name == "weight" { Port { dtypes: FAST, ..port } } else { port }
+    if port.name == "weight" { Port { dtypes: BLOCKS, ..port } } else { port }
 }
 
 /// One packed matrix of weights; one plane of columns.

@@ -76,6 +76,7 @@ impl Format for Q4K {
     const HALVES: bool = false;
     const VALUES: usize = 256;
     const BYTES: usize = 144;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {
@@ -96,6 +97,7 @@ impl Format for Q5K {
     const HALVES: bool = false;
     const VALUES: usize = 256;
     const BYTES: usize = 176;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {
@@ -132,6 +134,7 @@ impl Format for Q6K {
     const HALVES: bool = true;
     const VALUES: usize = 256;
     const BYTES: usize = 210;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {

@@ -54,6 +54,7 @@ impl Format for Q4_0 {
     const HALVES: bool = false;
     const VALUES: usize = 32;
     const BYTES: usize = 18;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {
@@ -71,6 +72,7 @@ impl Format for Q4_1 {
     const HALVES: bool = false;
     const VALUES: usize = 32;
     const BYTES: usize = 20;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {
@@ -87,6 +89,7 @@ impl Format for Q5_0 {
     const HALVES: bool = false;
     const VALUES: usize = 32;
     const BYTES: usize = 22;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {
@@ -105,6 +108,7 @@ impl Format for Q5_1 {
     const HALVES: bool = false;
     const VALUES: usize = 32;
     const BYTES: usize = 24;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {
@@ -122,6 +126,7 @@ impl Format for Q8_0 {
     const HALVES: bool = false;
     const VALUES: usize = 32;
     const BYTES: usize = 34;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn unpack<L: Lanes>(rows: &mut Rows, to: &mut impl Sink<L>) {

@@ -11,6 +11,7 @@ pub(crate) struct Bf16;
 impl FloatFormat for F32 {
     const VALUES: usize = 32;
     const BYTES: usize = 128;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn decode<L: Lanes>(rows: &mut Rows, to: &mut impl FloatSink<L>) {
@@ -30,6 +31,7 @@ impl FloatFormat for F32 {
 impl FloatFormat for F16 {
     const VALUES: usize = 32;
     const BYTES: usize = 64;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn decode<L: Lanes>(rows: &mut Rows, to: &mut impl FloatSink<L>) {
@@ -51,6 +53,7 @@ impl FloatFormat for F16 {
 impl FloatFormat for Bf16 {
     const VALUES: usize = 32;
     const BYTES: usize = 64;
+    const EVERY_FEW: bool = true;
 
     #[inline(always)]
     unsafe fn decode<L: Lanes>(rows: &mut Rows, to: &mut impl FloatSink<L>) {

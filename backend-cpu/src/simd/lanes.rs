@@ -28,6 +28,7 @@ pub(crate) trait Lanes: Copy + 'static {
     fn splat_i(value: i32) -> Self::I;
     fn and(a: Self::I, b: Self::I) -> Self::I;
     fn or(a: Self::I, b: Self::I) -> Self::I;
+    fn xor(a: Self::I, b: Self::I) -> Self::I;
     fn add_i(a: Self::I, b: Self::I) -> Self::I;
     /// Adds byte by byte, without carry.
     fn add_bytes(a: Self::I, b: Self::I) -> Self::I;
@@ -38,6 +39,8 @@ pub(crate) trait Lanes: Copy + 'static {
     fn mul_i(a: Self::I, b: Self::I) -> Self::I;
     fn max_i(a: Self::I, b: Self::I) -> Self::I;
     fn largest_i(a: Self::I) -> i32;
+    /// The levels that bytes below 16 number.
+    fn lookup(levels: &[i8; 16], numbers: Self::I) -> Self::I;
 
     /// What a sum of [`Lanes::dot_signed`] starts from, given the `−128·Σa` of its activations.
     fn start(minus_128_sums: i32) -> Self::I;
@@ -107,6 +110,11 @@ pub(crate) trait Lanes: Copy + 'static {
     /// # Safety
     /// Four bytes must be readable.
     unsafe fn splat_four(from: *const i8) -> Self::I;
+
+    /// The words of a table at the places that lanes hold.
+    /// # Safety
+    /// Each place must lie in the table.
+    unsafe fn pick(table: *const u32, places: Self::I) -> Self::I;
 
     /// Four bytes of each row, `stride` bytes apart.
     /// # Safety

@@ -92,6 +92,7 @@ impl Lanes for Avx2 {
         fn splat_i(value: i32) -> __m256i { _mm256_set1_epi32(value) }
         fn and(a: __m256i, b: __m256i) -> __m256i { _mm256_and_si256(a, b) }
         fn or(a: __m256i, b: __m256i) -> __m256i { _mm256_or_si256(a, b) }
+        fn xor(a: __m256i, b: __m256i) -> __m256i { _mm256_xor_si256(a, b) }
         fn add_i(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi32(a, b) }
         fn add_bytes(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi8(a, b) }
         fn shift_right(a: __m256i, bits: u32) -> __m256i { _mm256_srl_epi32(a, _mm_cvtsi32_si128(bits as i32)) }
@@ -108,6 +109,10 @@ impl Lanes for Avx2 {
                 let two = _mm_max_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
                 _mm_cvtsi128_si32(_mm_max_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two)))
             }
+        }
+
+        fn lookup(levels: &[i8; 16], numbers: __m256i) -> __m256i {
+            _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(levels.as_ptr().cast())), numbers)
         }
 
         fn start(_minus_128_sums: i32) -> __m256i { _mm256_setzero_si256() }
@@ -234,6 +239,11 @@ impl Lanes for Avx2 {
         unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) }
     }
 
+    #[inline(always)]
+    unsafe fn pick(table: *const u32, places: __m256i) -> __m256i {
+        // SAFETY: the caller's places lie in the table.
+        unsafe { _mm256_i32gather_epi32::<4>(table.cast(), places) }
+    }
     #[inline(always)]
     unsafe fn gather(rows: *const u8, stride: usize) -> __m256i {
         // SAFETY: the caller has four bytes in each row.

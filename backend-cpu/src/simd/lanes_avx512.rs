@@ -115,6 +115,7 @@ impl Lanes for Avx512 {
         fn splat_i(value: i32) -> __m512i { _mm512_set1_epi32(value) }
         fn and(a: __m512i, b: __m512i) -> __m512i { _mm512_and_si512(a, b) }
         fn or(a: __m512i, b: __m512i) -> __m512i { _mm512_or_si512(a, b) }
+        fn xor(a: __m512i, b: __m512i) -> __m512i { _mm512_xor_si512(a, b) }
         fn add_i(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi32(a, b) }
         fn add_bytes(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi8(a, b) }
         fn shift_right(a: __m512i, bits: u32) -> __m512i { _mm512_srl_epi32(a, _mm_cvtsi32_si128(bits as i32)) }
@@ -125,6 +126,10 @@ impl Lanes for Avx512 {
         fn mul_i(a: __m512i, b: __m512i) -> __m512i { _mm512_mullo_epi32(a, b) }
         fn max_i(a: __m512i, b: __m512i) -> __m512i { _mm512_max_epi32(a, b) }
         fn largest_i(a: __m512i) -> i32 { _mm512_reduce_max_epi32(a) }
+
+        fn lookup(levels: &[i8; 16], numbers: __m512i) -> __m512i {
+            _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128(levels.as_ptr().cast())), numbers)
+        }
 
         fn start(minus_128_sums: i32) -> __m512i { _mm512_set1_epi32(minus_128_sums) }
         fn dot_signed(sum: __m512i, weights: __m512i, activations: __m512i) -> __m512i {
@@ -225,6 +230,11 @@ impl Lanes for Avx512 {
         unsafe { _mm512_set1_epi32(from.cast::<i32>().read_unaligned()) }
     }
 
+    #[inline(always)]
+    unsafe fn pick(table: *const u32, places: __m512i) -> __m512i {
+        // SAFETY: the caller's places lie in the table.
+        unsafe { _mm512_i32gather_epi32::<4>(places, table.cast()) }
+    }
     #[inline(always)]
     unsafe fn gather(rows: *const u8, stride: usize) -> __m512i {
         // SAFETY: the caller has four bytes in each row.

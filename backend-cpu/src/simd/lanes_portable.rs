@@ -42,6 +42,10 @@ impl Lanes for Portable {
         from_fn(|i| a[i] | b[i])
     }
     #[inline(always)]
+    fn xor(a: I, b: I) -> I {
+        from_fn(|i| a[i] ^ b[i])
+    }
+    #[inline(always)]
     fn add_i(a: I, b: I) -> I {
         from_fn(|i| a[i].wrapping_add(b[i]))
     }
@@ -75,6 +79,14 @@ impl Lanes for Portable {
     #[inline(always)]
     fn largest_i(a: I) -> i32 {
         a.into_iter().fold(i32::MIN, i32::max)
+    }
+
+    #[inline(always)]
+    fn lookup(levels: &[i8; 16], numbers: I) -> I {
+        from_fn(|i| {
+            let numbers = numbers[i].to_le_bytes();
+            i32::from_le_bytes(from_fn(|j| levels[usize::from(numbers[j] & 15)].cast_unsigned()))
+        })
     }
 
     #[inline(always)]
@@ -223,6 +235,11 @@ impl Lanes for Portable {
         [i32::from_le_bytes(unsafe { from.cast::<[u8; 4]>().read() }); 8]
     }
 
+    #[inline(always)]
+    unsafe fn pick(table: *const u32, places: I) -> I {
+        // SAFETY: the caller's places lie in the table.
+        from_fn(|i| unsafe { table.add(places[i] as usize).read() }.cast_signed())
+    }
     #[inline(always)]
     unsafe fn gather(rows: *const u8, stride: usize) -> I {
         // SAFETY: the caller has four bytes in each row.

@@ -8,17 +8,20 @@ use super::activations::{ACTIVATION_VALUES, ActivationBlock};
 use super::job::Job;
 use super::level::Simd;
 use super::operands::{Columns, MatmulError, Output, Weights};
+use super::panel::Format;
 use super::run_exact::Exact;
 use super::run_fast::Fast;
-use super::{formats_32, formats_256, formats_plain};
+use super::{
+    formats_32, formats_256, formats_codewords, formats_few_bits, formats_few_k, formats_iq1, formats_levels,
+    formats_plain,
+};
 
 /// Ranges of rows that begin at multiples of this waste nothing.
 pub const ROW_TILE: usize = 32;
 
 /// Whether [`matmul_fast`] takes weights of this type. Plain floats always go through [`matmul_exact`].
 pub fn has_fast(dtype: DType) -> bool {
-    use DType::{Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0};
-    matches!(dtype, Q4_0 | Q4_1 | Q5_0 | Q5_1 | Q8_0 | Q4_K | Q5_K | Q6_K)
+    dtype.is_quantised()
 }
 
 /// Whether [`matmul_exact`] takes weights of this type.
@@ -43,18 +46,7 @@ pub fn matmul_fast(
     check("activation blocks", activations.len(), out.columns().saturating_mul(column))?;
     check("rows of weights", weights.rows(), out.rows().end)?;
     let job = Job { weights: *weights, activations: activations.as_ptr(), column, out };
-    match weights.dtype() {
-        DType::Q4_0 => simd.run(Fast(job, PhantomData::<formats_32::Q4_0>)),
-        DType::Q4_1 => simd.run(Fast(job, PhantomData::<formats_32::Q4_1>)),
-        DType::Q5_0 => simd.run(Fast(job, PhantomData::<formats_32::Q5_0>)),
-        DType::Q5_1 => simd.run(Fast(job, PhantomData::<formats_32::Q5_1>)),
-        DType::Q8_0 => simd.run(Fast(job, PhantomData::<formats_32::Q8_0>)),
-        DType::Q4_K => simd.run(Fast(job, PhantomData::<formats_256::Q4K>)),
-        DType::Q5_K => simd.run(Fast(job, PhantomData::<formats_256::Q5K>)),
-        DType::Q6_K => simd.run(Fast(job, PhantomData::<formats_256::Q6K>)),
-        other => return Err(MatmulError::Type(other)),
-    }
-    Ok(())
+    with_format(weights.dtype(), RunFast(simd, job))
 }
 
 /// `out[r, c] = Σ weights[i, r] · columns[i, c]` for the rows of `out`, on f32 activations.
@@ -79,14 +71,59 @@ pub fn matmul_exact(
         DType::F32 => simd.run(Exact(job, PhantomData::<formats_plain::F32>)),
         DType::F16 => simd.run(Exact(job, PhantomData::<formats_plain::F16>)),
         DType::BF16 => simd.run(Exact(job, PhantomData::<formats_plain::Bf16>)),
-        DType::Q4_0 => simd.run(Exact(job, PhantomData::<formats_32::Q4_0>)),
-        DType::Q4_1 => simd.run(Exact(job, PhantomData::<formats_32::Q4_1>)),
-        DType::Q5_0 => simd.run(Exact(job, PhantomData::<formats_32::Q5_0>)),
-        DType::Q5_1 => simd.run(Exact(job, PhantomData::<formats_32::Q5_1>)),
-        DType::Q8_0 => simd.run(Exact(job, PhantomData::<formats_32::Q8_0>)),
-        DType::Q4_K => simd.run(Exact(job, PhantomData::<formats_256::Q4K>)),
-        DType::Q5_K => simd.run(Exact(job, PhantomData::<formats_256::Q5K>)),
-        DType::Q6_K => simd.run(Exact(job, PhantomData::<formats_256::Q6K>)),
+        other => return with_format(other, RunExact(simd, job)),
+    }
+    Ok(())
+}
+
+/// What is done with weights of a block type.
+trait OfFormat {
+    fn run<T: Format>(self);
+}
+
+struct RunFast<'a>(Simd, Job<'a, ActivationBlock>);
+
+impl OfFormat for RunFast<'_> {
+    fn run<T: Format>(self) {
+        self.0.run(Fast(self.1, PhantomData::<T>));
+    }
+}
+
+struct RunExact<'a>(Simd, Job<'a, f32>);
+
+impl OfFormat for RunExact<'_> {
+    fn run<T: Format>(self) {
+        self.0.run(Exact(self.1, PhantomData::<T>));
+    }
+}
+
+fn with_format(dtype: DType, task: impl OfFormat) -> Result<(), MatmulError> {
+    match dtype {
+        DType::Q4_0 => task.run::<formats_32::Q4_0>(),
+        DType::Q4_1 => task.run::<formats_32::Q4_1>(),
+        DType::Q5_0 => task.run::<formats_32::Q5_0>(),
+        DType::Q5_1 => task.run::<formats_32::Q5_1>(),
+        DType::Q8_0 => task.run::<formats_32::Q8_0>(),
+        DType::Q4_K => task.run::<formats_256::Q4K>(),
+        DType::Q5_K => task.run::<formats_256::Q5K>(),
+        DType::Q6_K => task.run::<formats_256::Q6K>(),
+        DType::Q2_K => task.run::<formats_few_k::Q2K>(),
+        DType::Q3_K => task.run::<formats_few_k::Q3K>(),
+        DType::IQ1_S => task.run::<formats_iq1::Iq1S>(),
+        DType::IQ1_M => task.run::<formats_iq1::Iq1M>(),
+        DType::IQ2_XXS => task.run::<formats_codewords::Iq2Xxs>(),
+        DType::IQ2_XS => task.run::<formats_codewords::Iq2Xs>(),
+        DType::IQ2_S => task.run::<formats_codewords::Iq2S>(),
+        DType::IQ3_XXS => task.run::<formats_codewords::Iq3Xxs>(),
+        DType::IQ3_S => task.run::<formats_codewords::Iq3S>(),
+        DType::IQ4_NL => task.run::<formats_levels::Iq4Nl>(),
+        DType::IQ4_XS => task.run::<formats_levels::Iq4Xs>(),
+        DType::TQ1_0 => task.run::<formats_few_bits::Tq1_0>(),
+        DType::TQ2_0 => task.run::<formats_few_bits::Tq2_0>(),
+        DType::MXFP4 => task.run::<formats_levels::Mxfp4>(),
+        DType::NVFP4 => task.run::<formats_levels::Nvfp4>(),
+        DType::Q1_0 => task.run::<formats_few_bits::Q1_0>(),
+        DType::Q2_0 => task.run::<formats_few_bits::Q2_0>(),
         other => return Err(MatmulError::Type(other)),
     }
     Ok(())

@@ -17,8 +17,14 @@
 mod activations;
 mod attention;
 pub mod cached;
+mod codewords;
 mod formats_256;
 mod formats_32;
+mod formats_codewords;
+mod formats_few_bits;
+mod formats_few_k;
+mod formats_iq1;
+mod formats_levels;
 mod formats_plain;
 pub mod functions;
 mod job;

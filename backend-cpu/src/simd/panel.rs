@@ -7,9 +7,9 @@ use super::rows::Rows;
 
 /// 32 values of `WIDTH` rows. Lane `r` of `values[i]` holds the bytes `4i..4i + 4` of row `r`.
 ///
-/// With one signed scale (`SIGNED`): weight = `first · value`. With two (`HALVES`, also signed): `first` is that of values
-/// 0..16 and `second` that of 16..32. Unsigned: weight = `first · value + second`. Signed values have
-/// [`Lanes::BIAS`] added.
+/// With one signed scale (`SIGNED`): weight = `first · value`. With two (`HALVES`): `first` is that of values 0..16 and
+/// `second` that of 16..32. Unsigned: weight = `first · value + second`. Unsigned in halves: [`Line`]s made of the bits of
+/// both. Signed values have [`Lanes::BIAS`] added.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct PanelBlock<L: Lanes> {
@@ -22,12 +22,15 @@ pub(crate) struct PanelBlock<L: Lanes> {
 pub(crate) trait Format {
     /// Values have a sign; there is no minimum.
     const SIGNED: bool;
-    /// Each 16 values have their own scale.
+    /// Each 16 values have their own scale, and minimum where they are unsigned.
     const HALVES: bool;
-    /// Values of a file block, 32 or 256.
+    /// Values of a file block, 32 to 256.
     const VALUES: usize;
     /// Bytes of a file block.
     const BYTES: usize;
+    /// Two to four columns are multiplied as blocks are unpacked, as one column always is. Types that take long to unpack
+    /// do without: the code of each such number is long too.
+    const EVERY_FEW: bool;
 
     /// Unpacks one file block of `WIDTH` rows and hands on `VALUES / 32` panel blocks in order.
     /// # Safety
@@ -78,6 +81,8 @@ pub(crate) trait FloatFormat {
     const VALUES: usize;
     /// Bytes of as many values.
     const BYTES: usize;
+    /// As [`Format::EVERY_FEW`].
+    const EVERY_FEW: bool;
 
     /// Decodes `VALUES` values of `WIDTH` rows and hands them on in order.
     /// # Safety
@@ -120,6 +125,7 @@ impl<L: Lanes> FloatSink<L> for StoreFloats<L> {
 impl<T: Format> FloatFormat for T {
     const VALUES: usize = T::VALUES;
     const BYTES: usize = T::BYTES;
+    const EVERY_FEW: bool = T::EVERY_FEW;
 
     #[inline(always)]
     unsafe fn decode<L: Lanes>(rows: &mut Rows, to: &mut impl FloatSink<L>) {
@@ -128,16 +134,45 @@ impl<T: Format> FloatFormat for T {
     }
 }
 
+/// Scale and minimum of sixteen unsigned values: weight = `scale · value − minimum · least`.
+pub(crate) struct Line<L: Lanes> {
+    pub scale: L::F,
+    pub minimum: L::F,
+    /// At most 15.
+    pub least: L::I,
+}
+
+impl<L: Lanes> Line<L> {
+    /// That of the low half of a block, or of the high one. `first` is an f16 scale and an f16 scale of minima; `second` has
+    /// a byte for each half, the low nibble a scale and the high one a minimum.
+    #[inline(always)]
+    pub fn of(block: &PanelBlock<L>, half: u32) -> Self {
+        let (pair, byte) = (L::as_bits(block.first), L::shift_right(L::as_bits(block.second), 8 * half));
+        let nibble = L::splat_i(15);
+        Line {
+            scale: L::mul(L::low_half(pair), L::to_float(L::and(byte, nibble))),
+            minimum: L::low_half(L::shift_right(pair, 16)),
+            least: L::and(L::shift_right(byte, 4), nibble),
+        }
+    }
+}
+
 /// Hands on 32 values as floats.
 #[inline(always)]
 fn expand<L: Lanes, T: Format>(block: &PanelBlock<L>, to: &mut impl FloatSink<L>) {
     let bias = L::splat(-L::BIAS as f32);
+    let lines = [0, 1].map(|half| {
+        let line = Line::of(block, half);
+        let minimum = L::mul(line.minimum, L::to_float(line.least));
+        (line.scale, L::sub(L::splat(0.0), minimum))
+    });
     for index in 0..8 {
         let four = block.values[index];
-        let (scale, minimum) = match (T::SIGNED, T::HALVES && index >= 4) {
-            (true, false) => (block.first, L::mul(block.first, bias)),
-            (true, true) => (block.second, L::mul(block.second, bias)),
-            (false, _) => (block.first, block.second),
+        let (scale, minimum) = match (T::SIGNED, T::HALVES) {
+            (true, true) if index >= 4 => (block.second, L::mul(block.second, bias)),
+            (true, _) => (block.first, L::mul(block.first, bias)),
+            (false, false) => (block.first, block.second),
+            (false, true) => lines[index / 4],
         };
         for byte in 0..4 {
             let value = if T::SIGNED && L::BIAS == 0 {

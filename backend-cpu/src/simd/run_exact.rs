@@ -23,10 +23,15 @@ impl<T: FloatFormat> Task for Exact<'_, T> {
         match job.out.columns() {
             0 => return,
             1 => return L::enter(FewExact::<T, 1>(job, PhantomData)),
-            2 => return L::enter(FewExact::<T, 2>(job, PhantomData)),
-            3 => return L::enter(FewExact::<T, 3>(job, PhantomData)),
-            4 => return L::enter(FewExact::<T, 4>(job, PhantomData)),
             _ => {}
+        }
+        if T::EVERY_FEW {
+            match job.out.columns() {
+                2 => return L::enter(FewExact::<T, 2>(job, PhantomData)),
+                3 => return L::enter(FewExact::<T, 3>(job, PhantomData)),
+                4 => return L::enter(FewExact::<T, 4>(job, PhantomData)),
+                _ => {}
+            }
         }
         let (k, stride) = (job.weights.k(), job.weights.row_bytes());
         let mut tail = Tail::new();

@@ -24,10 +24,15 @@ impl<T: Format> Task for Fast<'_, T> {
         match job.out.columns() {
             0 => return,
             1 => return few::<L, T, 1>(job),
-            2 => return few::<L, T, 2>(job),
-            3 => return few::<L, T, 3>(job),
-            4 => return few::<L, T, 4>(job),
             _ => {}
+        }
+        if T::EVERY_FEW {
+            match job.out.columns() {
+                2 => return few::<L, T, 2>(job),
+                3 => return few::<L, T, 3>(job),
+                4 => return few::<L, T, 4>(job),
+                _ => {}
+            }
         }
         let (k, stride) = (job.weights.k(), job.weights.row_bytes());
         let mut tail = Tail::new();
@@ -73,7 +78,8 @@ impl<T: Format> Task for Fast<'_, T> {
                     match (T::SIGNED, T::HALVES) {
                         (true, false) => fast_tile::<L, true, false>(groups, columns, place),
                         (true, true) => fast_tile::<L, true, true>(groups, columns, place),
-                        (false, _) => fast_tile::<L, false, false>(groups, columns, place),
+                        (false, false) => fast_tile::<L, false, false>(groups, columns, place),
+                        (false, true) => fast_tile::<L, false, true>(groups, columns, place),
                     }
                 });
             }
@@ -83,10 +89,17 @@ impl<T: Format> Task for Fast<'_, T> {
 
 #[inline(always)]
 fn few<L: Lanes, T: Format, const COLUMNS: usize>(job: Job<'_, ActivationBlock>) {
-    match (T::SIGNED, T::HALVES) {
-        (true, false) => L::enter(Few::<T, true, false, COLUMNS>(job, PhantomData)),
-        (true, true) => L::enter(Few::<T, true, true, COLUMNS>(job, PhantomData)),
-        (false, _) => L::enter(Few::<T, false, false, COLUMNS>(job, PhantomData)),
+    // Plain conditions, of which the compiler drops what a type never takes before it makes code of it.
+    if T::SIGNED {
+        if T::HALVES {
+            L::enter(Few::<T, true, true, COLUMNS>(job, PhantomData));
+        } else {
+            L::enter(Few::<T, true, false, COLUMNS>(job, PhantomData));
+        }
+    } else if T::HALVES {
+        L::enter(Few::<T, false, true, COLUMNS>(job, PhantomData));
+    } else {
+        L::enter(Few::<T, false, false, COLUMNS>(job, PhantomData));
     }
 }
 

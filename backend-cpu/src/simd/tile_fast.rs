@@ -3,7 +3,7 @@
 use super::activations::ActivationBlock;
 use super::lanes::Lanes;
 use super::level::Task;
-use super::panel::{PanelBlock, Sink};
+use super::panel::{Line, PanelBlock, Sink};
 
 /// Values of a row that are unpacked at a time.
 pub(crate) const SLAB: usize = 512;
@@ -45,6 +45,7 @@ impl Place {
 /// * one signed scale: `sum += scale_w · (scale_a · dot)`
 /// * two signed scales: `sum += scale_a · (first · dot_low + second · dot_high)`
 /// * unsigned: `sum += scale_w · (scale_a · dot)`, then `sum += minimum · scaled_sum_a`
+/// * unsigned in halves: `sum += scale_a · (first · dot_low + second · dot_high − minimum · (least · sum_a of both))`
 pub(crate) struct Tile<const SIGNED: bool, const HALVES: bool, const GROUPS: usize, const COLUMNS: usize>(
     pub Place,
 );
@@ -78,8 +79,10 @@ impl<const SIGNED: bool, const HALVES: bool, const GROUPS: usize, const COLUMNS:
                 activations[column] = activations[column].add(column * place.column);
             }
             for _ in 0..place.blocks {
-                if HALVES {
+                if HALVES && SIGNED {
                     add_halves::<L, GROUPS, COLUMNS>(&mut sums, panel, activations);
+                } else if HALVES {
+                    add_lines::<L, GROUPS, COLUMNS>(&mut sums, panel, activations);
                 } else {
                     add_block::<L, SIGNED, GROUPS, COLUMNS>(&mut sums, panel, activations);
                 }
@@ -197,6 +200,36 @@ unsafe fn add_halves<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
     }
 }
 
+/// # Safety
+/// The pointers must be readable.
+#[inline(always)]
+unsafe fn add_lines<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
+    sums: &mut [[L::F; GROUPS]; COLUMNS],
+    panel: [*const PanelBlock<L>; GROUPS],
+    activations: [*const ActivationBlock; COLUMNS],
+) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let low = dots::<L, false, GROUPS, COLUMNS>(panel, activations, 0..4, 1);
+        let high = dots::<L, false, GROUPS, COLUMNS>(panel, activations, 4..8, 2);
+        for group in 0..GROUPS {
+            let [first, second] = [0, 1].map(|half| Line::of(&*panel[group], half));
+            for column in 0..COLUMNS {
+                let [_, low_sum, high_sum] = (*activations[column]).minus_128_sums;
+                let least = L::add_i(
+                    L::mul_i(first.least, L::splat_i(low_sum / 128)),
+                    L::mul_i(second.least, L::splat_i(high_sum / 128)),
+                );
+                let own = L::mul(L::to_float(low[column][group]), first.scale);
+                let both = L::fma(L::to_float(high[column][group]), second.scale, own);
+                let both = L::fma(L::to_float(least), first.minimum, both);
+                let sum = &mut sums[column][group];
+                *sum = L::fma(both, L::splat((*activations[column]).scale), *sum);
+            }
+        }
+    }
+}
+
 /// Multiplies blocks of one group of rows with few columns as they are unpacked. The sums are those of [`Tile`].
 pub(crate) struct Dots<L: Lanes, const SIGNED: bool, const HALVES: bool, const COLUMNS: usize> {
     pub sums: [[L::F; 1]; COLUMNS],
@@ -227,8 +260,10 @@ impl<L: Lanes, const SIGNED: bool, const HALVES: bool, const COLUMNS: usize> Sin
     fn take(&mut self, block: PanelBlock<L>) {
         // SAFETY: whoever made this vouches for the activations.
         unsafe {
-            if HALVES {
+            if HALVES && SIGNED {
                 add_halves::<L, 1, COLUMNS>(&mut self.sums, [&raw const block], self.activations);
+            } else if HALVES {
+                add_lines::<L, 1, COLUMNS>(&mut self.sums, [&raw const block], self.activations);
             } else {
                 add_block::<L, SIGNED, 1, COLUMNS>(&mut self.sums, [&raw const block], self.activations);
             }

@@ -9,14 +9,16 @@
 //!   layout are written for it) or the element type of the array, as `vec4<f32>`.
 //! * `//#scratch TYPE`: memory that lives as long as the dispatch, as `$scratch`.
 //! * `//#shared TYPE`: one more array on the scratch memory, as `$shared`; for a second element type.
+//! * `//#codebooks`: the codewords of IQ1, IQ2 and IQ3 as `$codebooks`, sixteen bits each, and where each table begins.
 //! * `//#fault`: the function `fault(port, got, limit)`, which reports an index that only run time can refuse.
 //!
 //! `$NAME` is replaced by the value of a definition; `$PORT` by the variable of the port's binding.
 
-use super::ports::{self, Binding, PortText};
+use super::ports::{self, Binding, CODEBOOKS, PortText, is_coded};
 use super::sources::source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use weft_core::contract::FEW_BITS;
 
 /// What to assemble.
 pub(crate) struct Request<'a> {
@@ -66,6 +68,25 @@ pub(crate) fn assemble(request: &Request<'_>) -> Result<Assembled, String> {
     if state.text.contains("coop_mat") {
         out.push_str("enable wgpu_cooperative_matrix;\n");
     }
+    let general: Vec<&PortText> = request
+        .ports
+        .iter()
+        .filter(|port| state.declared.iter().any(|(name, kind)| name == port.name && kind == "any"))
+        .collect();
+    let mut helpers = State { included: std::mem::take(&mut state.included), ..State::default() };
+    let mut include = |name: &str| -> Result<(), String> {
+        walk(request, name, &format!("//#include {name}"), &mut helpers)
+    };
+    if !general.is_empty() {
+        include("numbers")?;
+    }
+    if general.iter().any(|port| FEW_BITS.contains(&port.dtype)) {
+        include("few_bits")?;
+    }
+    if general.iter().any(|port| is_coded(port.dtype)) {
+        include("codewords")?;
+    }
+    state.declared.append(&mut helpers.declared);
     let bindings = ports::bindings(request.ports, &state.declared, state.fault, request.limit)?;
     parameters(request, &mut out);
     for (index, binding) in bindings.iter().enumerate() {
@@ -83,14 +104,12 @@ pub(crate) fn assemble(request: &Request<'_>) -> Result<Assembled, String> {
         let text = source("include/fault").ok_or("no include `fault`")?;
         out.push_str(&text.replace("$fault", &format!("b{}", bindings.len())));
     }
-    let general = state.declared.iter().any(|(_, kind)| kind == "any");
-    if general && state.included.insert("include/numbers".to_owned()) {
-        out.push_str(source("include/numbers").ok_or("no include `numbers`")?);
+    if state.declared.iter().any(|(name, _)| name == CODEBOOKS) {
+        out.push_str(&ports::codebook_places());
     }
-    for port in request.ports {
-        if state.declared.iter().any(|(name, kind)| name == port.name && kind == "any") {
-            out.push_str(&ports::functions(port, &bindings)?);
-        }
+    out.push_str(&replace(request, &helpers.text, &bindings)?);
+    for port in general {
+        out.push_str(&ports::functions(port, &bindings)?);
     }
     out.push_str(&replace(request, &state.text, &bindings)?);
     Ok(Assembled { stem: request.stem.to_owned(), text: out, bindings })
@@ -181,6 +200,7 @@ fn walk(request: &Request<'_>, name: &str, text: &str, state: &mut State) -> Res
                 state.declared.push((verb.to_owned(), first.ok_or_else(wrong)?.to_owned()))
             }
             "fault" => state.fault = true,
+            CODEBOOKS => state.declared.push((verb.to_owned(), "u32".to_owned())),
             _ => return Err(wrong()),
         }
     }

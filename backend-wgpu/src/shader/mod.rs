@@ -5,4 +5,4 @@ mod ports;
 mod sources;
 
 pub(crate) use assemble::{Assembled, Request, assemble};
-pub(crate) use ports::PortText;
+pub(crate) use ports::{CODEBOOKS, PortText, is_coded, locate};

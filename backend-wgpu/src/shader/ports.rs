@@ -4,7 +4,9 @@ use super::sources::source;
 use crate::memory::ALIGNMENT;
 use std::fmt::Write;
 use std::ops::Range;
+use weft_core::contract::FEW_BITS;
 use weft_core::graph::DType;
+use weft_core::quant::codebooks;
 use weft_core::quant::planes::parts;
 
 /// A bound port, as far as the shader's text depends on it.
@@ -32,7 +34,7 @@ pub(crate) struct Binding {
     /// Element type of the array.
     pub element: String,
     pub writes: bool,
-    /// Ports that it holds; also `scratch`, `shared` and `fault`.
+    /// Ports that it holds; also `codebooks`, `scratch`, `shared` and `fault`.
     pub ports: Vec<String>,
 }
 
@@ -84,6 +86,10 @@ pub(super) fn bindings(
             )),
         }
     }
+    if declared.iter().any(|(name, _)| name == CODEBOOKS) {
+        let ports = vec![CODEBOOKS.to_owned()];
+        all.push((None, Binding { element: "u32".to_owned(), writes: false, ports }));
+    }
     for (name, kind) in declared.iter().filter(|(name, _)| name == "scratch" || name == "shared") {
         all.push((None, Binding { element: kind.clone(), writes: true, ports: vec![name.clone()] }));
     }
@@ -119,7 +125,11 @@ pub(super) fn functions(port: &PortText, bindings: &[Binding]) -> Result<String,
     if matches!(port.dtype, DType::Q4_K | DType::Q5_K) {
         parts.push("groups_k".to_owned());
     }
-    parts.push(format!("type_{}", port.dtype.name().to_lowercase()));
+    if FEW_BITS.contains(&port.dtype) {
+        parts.extend(["type_few_bits".to_owned(), format!("sixteen_{}", port.dtype.name().to_lowercase())]);
+    } else {
+        parts.push(format!("type_{}", port.dtype.name().to_lowercase()));
+    }
     if port.writes {
         parts.push(if atomic { "store_parts" } else { "store_words" }.to_owned());
         parts.extend(port.dtype.is_quantised().then(|| "put_blocks".to_owned()));
@@ -143,18 +153,39 @@ pub(super) fn functions(port: &PortText, bindings: &[Binding]) -> Result<String,
     Ok(text.replace('@', port.name))
 }
 
-/// Statements that find byte `k` of block `block.y` in the repacked row at `block.x`.
-fn locate(dtype: DType) -> String {
-    let mut text = String::from("var plane = 0u;\n");
+/// The binding of all codebooks, one behind the other.
+pub(crate) const CODEBOOKS: &str = "codebooks";
+
+/// Whether values of a type are codewords.
+pub(crate) fn is_coded(dtype: DType) -> bool {
+    use DType::{IQ1_M, IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, IQ3_S, IQ3_XXS};
+    matches!(dtype, IQ1_S | IQ1_M | IQ2_XXS | IQ2_XS | IQ2_S | IQ3_XXS | IQ3_S)
+}
+
+/// Where each table begins.
+pub(super) fn codebook_places() -> String {
+    let (mut text, mut at) = (String::new(), 0);
+    for (name, words) in codebooks::ALL {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "const CODEBOOK_{name}: u32 = {at}u;");
+        at += words.len();
+    }
+    text
+}
+
+/// Statements that find byte `k` of block `block.y` in the repacked row at `block.x`. They do not branch, and `&&` would: a
+/// decoder loads a dozen times, and compilers of shaders take memory by the square of branches.
+pub(crate) fn locate(dtype: DType) -> String {
+    let mut text = String::from("var place = vec3<u32>(0u);\n  var plane = 0u;\n");
     for part in parts(dtype) {
-        let (start, end, bytes) = (part.start, part.start + part.bytes, part.bytes);
+        let (start, bytes) = (part.start, part.bytes);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "  if (k >= {start}u && k < {end}u) {{ return block.x + plane + block.y * {bytes}u + (k - {start}u); }}\n  \
+            "  place = select(place, vec3<u32>(plane, {bytes}u, {start}u), k - {start}u < {bytes}u);\n  \
              plane += (p.@.blocks * {bytes}u + 15u) & ~15u;"
         );
     }
-    text.push_str("  return block.x;");
+    text.push_str("  return block.x + place.x + block.y * place.y + (k - place.z);");
     text
 }

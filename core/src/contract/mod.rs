@@ -13,7 +13,8 @@ mod port;
 pub use check::Bound;
 pub use constant::{Constant, Constants};
 pub use port::{
-    ANY_WEIGHT, Access, CACHE, Extent, F32, FLOATS, I32, INDICES, Port, READABLE, Stride, WRITABLE,
+    ANY_WEIGHT, Access, BLOCKS, CACHE, COMMON, Extent, F32, FEW_BITS, FLOATS, I32, INDICES, Port, READABLE,
+    Stride, WRITABLE,
 };
 
 use serde::Serialize;

@@ -79,18 +79,33 @@ pub struct Port {
 }
 
 /// Types that any plain reader of weights takes: every type that weft can decode.
-pub const ANY_WEIGHT: &[DType] = &[
-    DType::F32,
-    DType::F16,
-    DType::BF16,
-    DType::Q4_0,
-    DType::Q4_1,
-    DType::Q5_0,
-    DType::Q5_1,
-    DType::Q8_0,
-    DType::Q4_K,
-    DType::Q5_K,
-    DType::Q6_K,
+pub const ANY_WEIGHT: &[DType] = &joined::<{ COMMON.len() + FEW_BITS.len() }>(COMMON, FEW_BITS);
+/// Quantised types: those of several values in a block.
+pub const BLOCKS: &[DType] = &joined::<{ LINES.len() + FEW_BITS.len() }>(LINES, FEW_BITS);
+/// Types that products are tuned for in every form: floats, and blocks of values on lines.
+pub const COMMON: &[DType] = &joined::<{ FLOATS.len() + LINES.len() }>(FLOATS, LINES);
+/// Quantised types of evenly spaced levels, four bits and more.
+const LINES: &[DType] =
+    &[DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q8_0, DType::Q4_K, DType::Q5_K, DType::Q6_K];
+/// Quantised types of few bits or uneven levels. Every sixteen values of a block have one step.
+pub const FEW_BITS: &[DType] = &[
+    DType::Q2_K,
+    DType::Q3_K,
+    DType::IQ1_S,
+    DType::IQ1_M,
+    DType::IQ2_XXS,
+    DType::IQ2_XS,
+    DType::IQ2_S,
+    DType::IQ3_XXS,
+    DType::IQ3_S,
+    DType::IQ4_NL,
+    DType::IQ4_XS,
+    DType::TQ1_0,
+    DType::TQ2_0,
+    DType::MXFP4,
+    DType::NVFP4,
+    DType::Q1_0,
+    DType::Q2_0,
 ];
 /// Plain floating-point types.
 pub const FLOATS: &[DType] = &[DType::F32, DType::F16, DType::BF16];
@@ -104,16 +119,16 @@ pub const I32: &[DType] = &[DType::I32];
 pub const CACHE: &[DType] = &[DType::F32, DType::F16, DType::BF16, DType::Q8_0, DType::Q4_0];
 
 /// Weights, and i32 for tables of indices.
-pub const READABLE: &[DType] = &with_i32::<{ ANY_WEIGHT.len() + 1 }>(ANY_WEIGHT);
+pub const READABLE: &[DType] = &joined::<{ I32.len() + ANY_WEIGHT.len() }>(I32, ANY_WEIGHT);
 /// Types that rows may be written as, and i32.
-pub const WRITABLE: &[DType] = &with_i32::<{ CACHE.len() + 1 }>(CACHE);
+pub const WRITABLE: &[DType] = &joined::<{ I32.len() + CACHE.len() }>(I32, CACHE);
 
-/// These types after i32.
-const fn with_i32<const N: usize>(types: &[DType]) -> [DType; N] {
+/// Two lists, one behind the other.
+const fn joined<const N: usize>(first: &[DType], second: &[DType]) -> [DType; N] {
     let mut all = [DType::I32; N];
     let mut i = 0;
-    while i < types.len() {
-        all[i + 1] = types[i];
+    while i < N {
+        all[i] = if i < first.len() { first[i] } else { second[i - first.len()] };
         i += 1;
     }
     all

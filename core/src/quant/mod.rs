@@ -2,9 +2,28 @@
 
 use crate::graph::DType;
 
+pub mod codebooks;
+mod codewords;
+mod groups;
 mod halves;
+mod iq1_m;
+mod iq1_s;
+mod iq2_s;
+mod iq2_xs;
+mod iq2_xxs;
+mod iq3_s;
+mod iq3_xxs;
+mod iq4_nl;
+mod iq4_xs;
+pub mod levels;
+mod mxfp4;
+mod nvfp4;
 mod plain;
 pub mod planes;
+mod q1_0;
+mod q2_0;
+mod q2_k;
+mod q3_k;
 mod q4_0;
 mod q4_1;
 mod q4_k;
@@ -16,6 +35,8 @@ mod q8_0;
 mod rows;
 mod scales;
 mod search;
+mod tq1_0;
+mod tq2_0;
 mod weighted;
 
 pub use rows::{QuantError, decode_row, encode_row, encode_row_weighted};
@@ -32,7 +53,7 @@ pub struct BlockType {
 }
 
 /// Every type that weft can read.
-pub static BLOCK_TYPES: [&BlockType; 11] = [
+pub static BLOCK_TYPES: [&BlockType; 28] = [
     &plain::F32,
     &plain::F16,
     &plain::BF16,
@@ -44,6 +65,23 @@ pub static BLOCK_TYPES: [&BlockType; 11] = [
     &q4_k::TYPE,
     &q5_k::TYPE,
     &q6_k::TYPE,
+    &q2_k::TYPE,
+    &q3_k::TYPE,
+    &iq1_s::TYPE,
+    &iq1_m::TYPE,
+    &iq2_xxs::TYPE,
+    &iq2_xs::TYPE,
+    &iq2_s::TYPE,
+    &iq3_xxs::TYPE,
+    &iq3_s::TYPE,
+    &iq4_nl::TYPE,
+    &iq4_xs::TYPE,
+    &tq1_0::TYPE,
+    &tq2_0::TYPE,
+    &mxfp4::TYPE,
+    &nvfp4::TYPE,
+    &q1_0::TYPE,
+    &q2_0::TYPE,
 ];
 
 /// The codec of a type, or `None` where weft cannot read it.

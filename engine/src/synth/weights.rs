@@ -21,7 +21,7 @@ const fn row(name: &'static str, file_type: u32, most: DType, some: DType) -> We
     Weights { name, file_type, most, some }
 }
 
-const KNOWN: [Weights; 13] = [
+const KNOWN: [Weights; 30] = [
     row("F32", 0, DType::F32, DType::F32),
     row("F16", 1, DType::F16, DType::F16),
     row("BF16", 32, DType::BF16, DType::BF16),
@@ -33,6 +33,23 @@ const KNOWN: [Weights; 13] = [
     row("Q4_K", 14, DType::Q4_K, DType::Q4_K),
     row("Q5_K", 16, DType::Q5_K, DType::Q5_K),
     row("Q6_K", 18, DType::Q6_K, DType::Q6_K),
+    row("Q2_K", 10, DType::Q2_K, DType::Q2_K),
+    row("Q3_K", 11, DType::Q3_K, DType::Q3_K),
+    row("IQ1_S", 24, DType::IQ1_S, DType::IQ1_S),
+    row("IQ1_M", 31, DType::IQ1_M, DType::IQ1_M),
+    row("IQ2_XXS", 19, DType::IQ2_XXS, DType::IQ2_XXS),
+    row("IQ2_XS", 20, DType::IQ2_XS, DType::IQ2_XS),
+    row("IQ2_S", 28, DType::IQ2_S, DType::IQ2_S),
+    row("IQ3_XXS", 23, DType::IQ3_XXS, DType::IQ3_XXS),
+    row("IQ3_S", 26, DType::IQ3_S, DType::IQ3_S),
+    row("IQ4_NL", 25, DType::IQ4_NL, DType::IQ4_NL),
+    row("IQ4_XS", 30, DType::IQ4_XS, DType::IQ4_XS),
+    row("TQ1_0", 36, DType::TQ1_0, DType::TQ1_0),
+    row("TQ2_0", 37, DType::TQ2_0, DType::TQ2_0),
+    row("MXFP4", 38, DType::MXFP4, DType::MXFP4),
+    row("NVFP4", 39, DType::NVFP4, DType::NVFP4),
+    row("Q1_0", 40, DType::Q1_0, DType::Q1_0),
+    row("Q2_0", 41, DType::Q2_0, DType::Q2_0),
     row("Q4_K_M", 15, DType::Q4_K, DType::Q6_K),
     row("Q5_K_M", 17, DType::Q5_K, DType::Q6_K),
 ];
@@ -81,6 +98,8 @@ impl Weights {
             DType::Q4_K => DType::Q5_0,
             DType::Q5_K => DType::Q5_1,
             DType::Q6_K => DType::Q8_0,
+            DType::TQ1_0 | DType::TQ2_0 => DType::Q4_0,
+            few if few.block_values() == 256 => DType::IQ4_NL,
             _ => DType::F16,
         };
         [wanted, smaller, DType::F16]

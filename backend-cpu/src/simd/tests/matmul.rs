@@ -1,3 +1,4 @@
+use weft_core::contract::ANY_WEIGHT;
 use weft_core::graph::DType;
 
 use super::super::{
@@ -6,20 +7,6 @@ use super::super::{
 };
 use super::reference::{decode, random_row};
 use super::{Random, levels};
-
-const TYPES: [DType; 11] = [
-    DType::Q8_0,
-    DType::Q4_1,
-    DType::Q4_K,
-    DType::Q6_K,
-    DType::Q4_0,
-    DType::Q5_0,
-    DType::Q5_1,
-    DType::Q5_K,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-];
 
 /// Weights (which begin at an odd address), activations, and what is needed to judge results.
 struct Case {
@@ -107,14 +94,18 @@ impl Case {
 }
 
 fn lengths(dtype: DType) -> &'static [usize] {
-    if dtype.block_values() == 256 { &[256, 768, 1024, 2816] } else { &[32, 96, 256, 544, 1024, 2816] }
+    match dtype.block_values() {
+        256 => &[256, 768, 1024, 2816],
+        64 | 128 => &[128, 384, 1024, 2816],
+        _ => &[32, 96, 256, 544, 1024, 2816],
+    }
 }
 
 /// Row counts below, at and between the sizes of groups and tiles; column counts likewise.
 fn cases() -> Vec<Case> {
     let mut random = Random(0x5EED_0001);
     let mut cases = vec![];
-    for dtype in TYPES {
+    for dtype in ANY_WEIGHT.iter().copied() {
         for &k in lengths(dtype) {
             for (rows, columns) in [(1, 1), (5, 2), (16, 7), (33, 3), (37, 9), (64, 1), (48, 8), (17, 31)] {
                 cases.push(Case::new(&mut random, dtype, k, rows, columns));
@@ -152,7 +143,7 @@ fn fast_mode_is_the_product_with_the_rounded_activations() {
 #[test]
 fn a_column_does_not_depend_on_its_neighbours() {
     let mut random = Random(0x5EED_0002);
-    for dtype in TYPES {
+    for dtype in ANY_WEIGHT.iter().copied() {
         let case = Case::new(&mut random, dtype, 768, 70, 31);
         for simd in levels() {
             let all = case.exact(simd, 0..31);
@@ -174,7 +165,7 @@ fn a_column_does_not_depend_on_its_neighbours() {
 #[test]
 fn what_is_not_a_number_is_seen_in_the_result() {
     let mut random = Random(0x5EED_0003);
-    for dtype in TYPES {
+    for dtype in ANY_WEIGHT.iter().copied() {
         let mut case = Case::new(&mut random, dtype, 256, 20, 2);
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             case.values[256 + 100] = bad;

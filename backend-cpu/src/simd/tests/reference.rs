@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 use weft_core::graph::DType;
+use weft_core::quant::decode_row;
 
 use super::Random;
 
@@ -13,6 +14,11 @@ pub fn random_row(random: &mut Random, dtype: DType, k: usize) -> Vec<u8> {
         DType::Q4_0 | DType::Q5_0 | DType::Q8_0 => &[0],
         DType::Q4_1 | DType::Q5_1 | DType::Q4_K | DType::Q5_K => &[0, 2],
         DType::Q6_K => &[208],
+        DType::Q2_K => &[80, 82],
+        DType::Q3_K => &[108],
+        DType::TQ1_0 => &[52],
+        DType::TQ2_0 => &[64],
+        DType::IQ1_M | DType::MXFP4 | DType::NVFP4 => &[],
         DType::F32 => return random.floats(k).into_iter().flat_map(f32::to_le_bytes).collect(),
         DType::F16 => {
             return random.floats(k).into_iter().flat_map(|v| f16::from_f32(v).to_le_bytes()).collect();
@@ -20,11 +26,19 @@ pub fn random_row(random: &mut Random, dtype: DType, k: usize) -> Vec<u8> {
         DType::BF16 => {
             return random.floats(k).into_iter().flat_map(|v| bf16::from_f32(v).to_le_bytes()).collect();
         }
-        other => panic!("{other}"),
+        _ => &[0],
     };
     for block in row.chunks_exact_mut(dtype.block_bytes() as usize) {
         for &at in half_at {
             block[at..at + 2].copy_from_slice(&f16::from_f32(random.float() * 0.01).to_le_bytes());
+        }
+        match dtype {
+            // The upper bits of an f16 of at most 2^-4 with either sign.
+            DType::IQ1_M => block[55] = block[55] & 0x8F | 0x20,
+            DType::MXFP4 => block[0] = 110 + block[0] % 16,
+            // The code of NaN.
+            DType::NVFP4 => block[..4].iter_mut().for_each(|scale| *scale = (*scale & 0x7F).min(0x7E)),
+            _ => {}
         }
     }
     row
@@ -55,7 +69,12 @@ fn decode_block(dtype: DType, b: &[u8]) -> Vec<f64> {
         DType::Q4_K => decode_q45_k(b, &b[16..], None),
         DType::Q5_K => decode_q45_k(b, &b[48..], Some(&b[16..48])),
         DType::Q6_K => decode_q6_k(b),
-        other => panic!("{other}"),
+        // The tables of `tests/quants` hold for these.
+        other => {
+            let mut values = vec![0.0; other.block_values() as usize];
+            decode_row(other, b, &mut values).expect("a block");
+            values.into_iter().map(f64::from).collect()
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use weft_core::contract::{Port, Symbol, Tolerance};
 pub(super) const VARIANTS: &[Variant] = &[
     fast("mul_mat", "q8", |port| quantised(product_port(port)), FEW, product::rounded_columns),
     exact("mul_mat", "vec", product_port, FEW, product::few_columns),
-    fast("mul_mat", "wmma", rows_port, WHOLE_TURNS, product::matrices),
+    fast("mul_mat", "wmma", joined_port, WHOLE_TURNS, product::matrices),
     exact("mul_mat", "tile", rows_port, WHOLE, product::tiles),
     Variant::any("mul_mat", |build| any(build, "mul_mat_any")),
     fast("mul_mats", "q8", joined_port, FEW, joined::several_rounded),
@@ -27,7 +27,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     exact("mul_mat_id_swiglu", "vec", joined_port, FEW, id_joined::gated),
     fast("mul_mat_id", "q8", |port| quantised(rows_port(port)), FEW, id::rounded_columns),
     exact("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
-    fast("mul_mat_id", "wmma", rows_port, WHOLE_TURNS, id::matrices),
+    fast("mul_mat_id", "wmma", joined_port, WHOLE_TURNS, id::matrices),
     exact("mul_mat_id", "tile", rows_port, WHOLE, id::tiles),
     Variant::any("mul_mat_id", |build| any(build, "mul_mat_id_any")),
 ];

@@ -1,7 +1,7 @@
 //! What tuned products narrow, and how they look at weights.
 
 use crate::kernels::Build;
-use weft_core::contract::{ANY_WEIGHT, Allowed, Extent, F32, Port, Stride, Symbol};
+use weft_core::contract::{ANY_WEIGHT, Allowed, COMMON, Extent, F32, Port, Stride, Symbol};
 use weft_core::graph::{DType, Layout};
 
 /// Rows of whole pieces of 32 values.
@@ -14,7 +14,7 @@ pub(super) const FEW: &[Symbol] = &[
 /// Rows for matrix units.
 pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
 
-/// Types of blocks.
+/// Types of blocks that products are tuned for in every form.
 const QUANTISED: &[DType] =
     &[DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q8_0, DType::Q4_K, DType::Q5_K, DType::Q6_K];
 
@@ -40,9 +40,10 @@ pub(super) fn product_port(port: Port) -> Port {
     port
 }
 
-/// Ports of joined products, weights by their types.
+/// Ports of joined products and of those on matrix units. Types of few bits go one by one, in f32.
 pub(super) fn joined_port(port: Port) -> Port {
-    rows_port(port)
+    let narrowed = rows_port(port);
+    if port.dtypes == ANY_WEIGHT { Port { dtypes: COMMON, ..narrowed } } else { narrowed }
 }
 
 /// With weights in blocks.

@@ -5,13 +5,13 @@ use super::bytes::Waves;
 use super::ports::{Teams, is_wide, rows_port, weight};
 use super::windows::fits;
 use crate::kernels::{Build, Launch};
-use weft_core::contract::{ANY_WEIGHT, Port};
+use weft_core::contract::{ANY_WEIGHT, COMMON, Port};
 use weft_core::graph::Layout;
 
-/// Ports of a product of one column, weights by their types.
+/// Ports of a product of one column, weights by their types: those of few bits go one by one.
 pub(super) fn port(port: Port) -> Port {
     if port.dtypes == ANY_WEIGHT {
-        port.packed_rows()
+        Port { dtypes: COMMON, ..port.packed_rows() }
     } else if port.access.writes() {
         port.packed_rows().aligned(4)
     } else {

@@ -11,14 +11,14 @@ mod windows;
 
 use super::{Build, Launch, Variant};
 use crate::adapter::Caps;
-use ports::{FEW, ONE, WHOLE, WHOLE_TURNS, has_matrices, product_port, rows_port};
+use ports::{FEW, ONE, WHOLE, WHOLE_TURNS, has_matrices, matrix_plane, matrix_port, product_port, rows_port};
 use weft_core::contract::{Port, Symbol, Tolerance};
 
 /// Variants of these kernels. Vectors stand before matrices: where both could, they read less.
 pub(super) const VARIANTS: &[Variant] = &[
     in_bytes("mul_mat", bytes::product, FEW, product::in_bytes),
     fast("mul_mat", "vec", product_port, FEW, product::few_columns),
-    on_matrices("mul_mat", product_port, WHOLE_TURNS, product::matrices),
+    on_matrices("mul_mat", matrix_plane, WHOLE_TURNS, product::matrices),
     fast("mul_mat", "tile", rows_port, WHOLE, product::tiles),
     Variant::any("mul_mat", product::any),
     fast("mul_mats", "vec", joined::port, ONE, joined::several),
@@ -26,7 +26,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     fast("mul_mat_swiglu", "vec", joined::port, ONE, joined::gated),
     fast("mul_mat_id_swiglu", "vec", joined::port, FEW, id::gated),
     fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
-    on_matrices("mul_mat_id", rows_port, WHOLE_TURNS, id::matrices),
+    on_matrices("mul_mat_id", matrix_port, WHOLE_TURNS, id::matrices),
     fast("mul_mat_id", "grouped", rows_port, WHOLE, id::tiles),
     Variant::any("mul_mat_id", id::any),
 ];

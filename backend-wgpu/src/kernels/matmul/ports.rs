@@ -2,7 +2,7 @@
 
 use crate::adapter::Caps;
 use crate::kernels::{Build, Launch, MOST_GROUPS};
-use weft_core::contract::{Allowed, Extent, F32, Port, Stride, Symbol};
+use weft_core::contract::{ANY_WEIGHT, Allowed, COMMON, Extent, F32, FEW_BITS, Port, Stride, Symbol};
 use weft_core::graph::{DType, Layout};
 
 /// Values that rows are taken by.
@@ -39,6 +39,17 @@ pub(super) fn product_port(port: Port) -> Port {
     port
 }
 
+/// Ports of products on matrix units: types of few bits go without.
+pub(super) fn matrix_port(port: Port) -> Port {
+    if port.dtypes == ANY_WEIGHT { Port { dtypes: COMMON, ..rows_port(port) } } else { rows_port(port) }
+}
+
+/// The same for one matrix of weights, one plane of columns.
+pub(super) fn matrix_plane(port: Port) -> Port {
+    let narrowed = product_port(port);
+    Port { dtypes: matrix_port(port).dtypes, ..narrowed }
+}
+
 /// Whether a device runs products on matrix units: subgroups of 32 threads, and room for two tiles of halves.
 pub(super) fn has_matrices(caps: &Caps) -> bool {
     caps.matrices
@@ -59,9 +70,10 @@ pub(super) const fn quads(dtype: DType) -> u64 {
     }
 }
 
-/// Values in a unit: what 16 bytes of levels hold.
-const fn unit(dtype: DType) -> u64 {
+/// Values in a unit: what 16 bytes of levels hold as a shader takes them.
+fn unit(dtype: DType) -> u64 {
     match dtype {
+        few if FEW_BITS.contains(&few) => 16,
         DType::F32 => 4,
         DType::F16 | DType::BF16 => 8,
         DType::Q8_0 => 16,
@@ -122,6 +134,8 @@ impl Teams {
         // workgroups.
         let small = unit(weight.dtype) <= 16;
         let rows = match columns {
+            // A row is decoded by a long text; one driver on the CPU takes gigabytes to compile four of them.
+            _ if FEW_BITS.contains(&weight.dtype) => 2,
             1 | 2 if rows >= 8192 && small => 8,
             1..=4 if rows >= 4096 => 4,
             _ => 2,

@@ -1,7 +1,7 @@
 use super::ports;
 use crate::kernels::Launch;
 use crate::shader::{PortText, Request, assemble};
-use weft_core::contract::ANY_WEIGHT;
+use weft_core::contract::COMMON;
 use weft_core::graph::DType;
 
 fn port(number: u32, name: &'static str, dtype: DType, repacked: bool) -> PortText {
@@ -12,7 +12,7 @@ fn port(number: u32, name: &'static str, dtype: DType, repacked: bool) -> PortTe
 /// No adapter of the tests' machines has matrices: at least the compiler must take the text.
 #[test]
 fn forms_for_matrices_are_valid() {
-    for dtype in ANY_WEIGHT.iter().copied() {
+    for dtype in COMMON.iter().copied() {
         for chosen in [false, true] {
             let repacked = !weft_core::quant::planes::parts(dtype).is_empty();
             let mut ports = vec![port(0, "weight", dtype, repacked), port(1, "x", DType::F32, false)];
@@ -25,6 +25,7 @@ fn forms_for_matrices_are_valid() {
                 .flag("chosen", chosen)
                 .define("weight_type", dtype.name())
                 .define("weight_quads", ports::quads(dtype))
+                .flag("weight_signed", dtype == DType::Q8_0)
                 .flag("weight_wide", true)
                 .flag("weight_repacked", repacked);
             let scalars: Vec<(String, &'static str)> =
