@@ -35,9 +35,11 @@ pub fn graph(case: &Case) -> Option<Graph> {
     }
     match kernel {
         "add_rms_norm" => parts.add_rms_norm(&mut import),
+        "combine_norm" => parts.combine_norm(&mut import),
         "gated_attention" => parts.gated_attention(&mut import),
         "gated_norm" => parts.gated_norm(&mut import),
         "expert_sum" => parts.expert_sum(&mut import),
+        "mix_streams" => parts.mix_streams(&mut import),
         "mul_mat_id_swiglu" => parts.mul_mat_id_swiglu(&mut import),
         "mul_mat_swiglu" => parts.mul_mat_swiglu(&mut import),
         "mul_mats" => parts.mul_mats(&mut import),
@@ -50,6 +52,13 @@ pub fn graph(case: &Case) -> Option<Graph> {
         _ => parts.single(&mut import),
     }?;
     import.finish().ok()
+}
+
+/// `[a, b]` as rows of one: rules name what has one row only without it.
+fn lift(value: Value) -> Value {
+    let Layout { shape: [a, b, ..], strides: [p, q, ..], dtype, offset } = value.layout;
+    let (shape, strides) = ([1, a, b, 1], [4, p, q, q * b]);
+    Value { layout: Layout { dtype, shape, strides, offset }, ..value }
 }
 
 struct Parts<'a> {
@@ -200,6 +209,18 @@ impl Parts<'_> {
         Some(())
     }
 
+    fn combine_norm(&self, import: &mut Import) -> Option<()> {
+        let [x, y, sum] = [self.port("x")?, self.port("y")?, self.port("sum")?];
+        let share = import.unary(UnaryKind::Sigmoid, self.port("shares")?);
+        let share = import.scale(share, self.float("gain"), 0.0);
+        let added = import.mul(y, share);
+        import.op_at(Op::Binary { kind: BinaryKind::Add }, &[x, added], sum);
+        let normed = import.op(self.norm(), &[sum]);
+        let weight = import.scale(self.port("weight")?, self.float("factor"), 0.0);
+        import.op_at(Op::Binary { kind: BinaryKind::Mul }, &[normed, weight], self.port("out")?);
+        Some(())
+    }
+
     fn gated_norm(&self, import: &mut Import) -> Option<()> {
         let normed = import.op(self.norm(), &[self.port("x")?]);
         self.gated(import, normed, self.port("gate")?)
@@ -288,12 +309,6 @@ impl Parts<'_> {
 
     fn expert_sum(&self, import: &mut Import) -> Option<()> {
         let (x, weights, out) = (self.port("x")?, self.port("weights")?, self.port("out")?);
-        // Rules name what has one row only without it.
-        let lift = |value: Value| {
-            let Layout { shape: [a, b, ..], strides: [p, q, ..], dtype, offset } = value.layout;
-            let (shape, strides) = ([1, a, b, 1], [4, p, q, q * b]);
-            Value { layout: Layout { dtype, shape, strides, offset }, ..value }
-        };
         let lifted = import.alias(weights, lift(weights).layout);
         let weighted = import.mul(x, lifted);
         let across = import.permute(weighted, [1, 0, 2, 3]);
@@ -306,6 +321,14 @@ impl Parts<'_> {
         let gate = import.unary(UnaryKind::Sigmoid, self.port("gate")?);
         let gated = import.mul(shared, gate);
         import.op_at(Op::Binary { kind: BinaryKind::Add }, &[routed, gated], out);
+        Some(())
+    }
+
+    fn mix_streams(&self, import: &mut Import) -> Option<()> {
+        let opened = import.unary(UnaryKind::Sigmoid, self.port("gate")?);
+        let gated = import.mul(self.port("x")?, opened);
+        let across = import.permute(gated, [1, 0, 2, 3]);
+        import.op_at(Op::SumRows, &[across], lift(self.port("out")?));
         Some(())
     }
 

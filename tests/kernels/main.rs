@@ -24,6 +24,7 @@ mod binary;
 mod block_attention;
 mod block_scores;
 mod clamp;
+mod combine_norm;
 mod concat;
 mod conv_history;
 mod copy;
@@ -40,6 +41,7 @@ mod gdn_core;
 mod gdn_layer;
 mod get_rows;
 mod l2_norm;
+mod mix_streams;
 mod mul_mat;
 mod mul_mat_id;
 mod mul_mat_id_swiglu;
@@ -74,6 +76,7 @@ static SUBJECTS: &[&Subject] = &[
     &block_attention::SUBJECT,
     &block_scores::SUBJECT,
     &clamp::SUBJECT,
+    &combine_norm::SUBJECT,
     &concat::SUBJECT,
     &conv_history::SUBJECT,
     &copy::SUBJECT,
@@ -90,6 +93,7 @@ static SUBJECTS: &[&Subject] = &[
     &gdn_layer::SUBJECT,
     &get_rows::SUBJECT,
     &l2_norm::SUBJECT,
+    &mix_streams::SUBJECT,
     &mul_mat::SUBJECT,
     &mul_mat_id::SUBJECT,
     &mul_mat_id_swiglu::SUBJECT,

@@ -1,6 +1,7 @@
 //! Rules: each fires on its fixture, refuses its near misses for the right reason, and gives what the unfused graph gives.
 mod absent;
 mod add_rms_norm;
+mod combine_norm;
 mod expect;
 mod expert_sum;
 mod expert_sum_shared;
@@ -10,6 +11,7 @@ mod gdn_core;
 mod gdn_core_in_place;
 mod gdn_layer;
 mod inner_values;
+mod mix_streams;
 mod mul_mat_gated;
 mod mul_mat_id_swiglu;
 mod mul_mat_swiglu;

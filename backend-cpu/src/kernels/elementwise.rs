@@ -31,7 +31,7 @@ pub(super) const TUNED: &[Tuned] = &[
 ];
 
 /// Rows are shared out in pieces of this many values, so that one long row still occupies all workers.
-const PIECE: usize = 512;
+pub(super) const PIECE: usize = 512;
 
 struct Binary {
     simd: Simd,

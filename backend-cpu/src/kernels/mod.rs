@@ -13,6 +13,7 @@ mod norms;
 mod reference;
 mod rope;
 mod rows;
+mod streams;
 mod sums;
 
 use crate::job::{Args, Job};
@@ -44,7 +45,7 @@ pub(crate) struct Tuned {
 
 /// Everything that this backend offers: of the kernels that are absent here the references, if those are asked for.
 pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implementation> {
-    let tuned: [&[Tuned]; 13] = [
+    let tuned: [&[Tuned]; 14] = [
         matmul::TUNED,
         experts::TUNED,
         mixture::TUNED,
@@ -52,6 +53,7 @@ pub(crate) fn implementations(references_only: bool, absent: bool) -> Vec<Implem
         norms::TUNED,
         elementwise::TUNED,
         rope::TUNED,
+        streams::TUNED,
         sums::TUNED,
         attention::TUNED,
         blocks::TUNED,

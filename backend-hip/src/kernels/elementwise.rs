@@ -21,6 +21,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         ..Variant::any("swiglu", |build| quads_of_out(build, "swiglu_rows"))
     },
     Variant::any("swiglu", |build| elements_of_out(build, "swiglu_any")),
+    Variant {
+        name: "rows",
+        port: quads,
+        symbols: &[Symbol { name: "D", allowed: Allowed::MultipleOf(4, 1 << 32) }],
+        ..Variant::any("mix_streams", |build| quads_of_out(build, "mix_streams_rows"))
+    },
+    Variant::any("mix_streams", |build| elements_of_out(build, "mix_streams_any")),
     Variant::any("ssm_conv", |build| elements_of_out(build, "ssm_conv_any")),
 ];
 
@@ -34,6 +41,7 @@ pub(super) const SCALARS: Scalars = &[
     ("diag", FOLDED),
     ("tri", FOLDED),
     ("swiglu", FOLDED),
+    ("mix_streams", FOLDED),
     ("ssm_conv", FOLDED),
 ];
 

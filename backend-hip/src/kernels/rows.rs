@@ -9,6 +9,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("rms_norm", |build| block_a_row(build, "rms_norm_any")),
     rows("add_rms_norm", WIDTHS, |build| shared(build, "add_rms_norm", 2)),
     Variant::any("add_rms_norm", |build| block_a_row(build, "add_rms_norm_any")),
+    Variant { port: streams_port, ..rows("combine_norm", WIDTHS, |build| shared(build, "combine_norm", 2)) },
+    Variant::any("combine_norm", |build| block_a_row(build, "combine_norm_any")),
     rows("gated_norm", WIDTHS, |build| shared(build, "gated_norm", 2)),
     Variant::any("gated_norm", |build| block_a_row(build, "gated_norm_any")),
     rows("softmax", LENGTHS, |build| shared(build, "softmax", 4)),
@@ -41,6 +43,11 @@ pub(super) fn quads(port: Port) -> Port {
         Access::Read => port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]),
         Access::Write | Access::Update => port.packed_rows(),
     }
+}
+
+/// Streams in groups of four; their shares anywhere.
+fn streams_port(port: Port) -> Port {
+    if port.name == "shares" { port } else { quads(port) }
 }
 
 /// Rows of the result; none where they are empty.

@@ -21,6 +21,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         ..Variant::any("swiglu", quads_of_out)
     },
     Variant::any("swiglu", elements_of_out),
+    Variant {
+        name: "rows",
+        port: quads,
+        symbols: &[Symbol { name: "D", allowed: Allowed::MultipleOf(4, 1 << 32) }],
+        ..Variant::any("mix_streams", quads_of_out)
+    },
+    Variant::any("mix_streams", elements_of_out),
 ];
 
 /// One invocation an element.

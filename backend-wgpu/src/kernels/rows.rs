@@ -10,6 +10,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("rms_norm", group_a_row),
     rows("add_rms_norm", WIDTHS),
     Variant::any("add_rms_norm", group_a_row),
+    Variant { port: streams_port, ..rows("combine_norm", WIDTHS) },
+    Variant::any("combine_norm", group_a_row),
     rows("gated_norm", WIDTHS),
     Variant::any("gated_norm", group_a_row),
     rows("softmax", LENGTHS),
@@ -36,6 +38,11 @@ pub(super) fn quads(port: Port) -> Port {
         Access::Read => port.strides([Stride::Packed, Stride::Any, Stride::Any, Stride::Any]),
         Access::Write | Access::Update => port.packed_rows(),
     }
+}
+
+/// Streams in groups of four; their shares anywhere.
+fn streams_port(port: Port) -> Port {
+    if port.name == "shares" { port } else { quads(port) }
 }
 
 /// One workgroup a row.

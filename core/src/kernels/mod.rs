@@ -7,6 +7,7 @@ mod block_attention;
 mod block_scores;
 mod call;
 mod clamp;
+mod combine_norm;
 mod concat;
 mod conv_history;
 mod copy;
@@ -23,6 +24,7 @@ mod gdn_core;
 mod gdn_layer;
 mod get_rows;
 mod l2_norm;
+mod mix_streams;
 mod mul_mat;
 mod mul_mat_id;
 mod mul_mat_id_swiglu;
@@ -61,13 +63,14 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 44] = [
+pub static ALL: [&Kernel; 46] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
     &block_attention::KERNEL,
     &block_scores::KERNEL,
     &clamp::KERNEL,
+    &combine_norm::KERNEL,
     &concat::KERNEL,
     &conv_history::KERNEL,
     &copy::KERNEL,
@@ -84,6 +87,7 @@ pub static ALL: [&Kernel; 44] = [
     &gdn_layer::KERNEL,
     &get_rows::KERNEL,
     &l2_norm::KERNEL,
+    &mix_streams::KERNEL,
     &mul_mat::KERNEL,
     &mul_mat_id::KERNEL,
     &mul_mat_id_swiglu::KERNEL,

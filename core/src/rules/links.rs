@@ -83,8 +83,8 @@ pub(super) fn projected(at: &Site<'_, '_>, gate: NodeId, up: NodeId) -> Result<C
         .operand("x", x))
 }
 
-/// A claim on a sum over the experts of each token, weighted; all but the result. The sum sees experts along its rows.
-pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId) -> Result<Claim, Decline> {
+/// The product whose second dimension a sum over rows sums up: the sum sees it with its first two exchanged.
+pub(super) fn across(at: &Site<'_, '_>, sum: NodeId) -> Result<NodeId, Decline> {
     let product = at.producer_of_part(sum, 0, OpKind::Binary)?;
     at.check(at.op(product) == Op::Binary { kind: BinaryKind::Mul }, product, || Why::Attr { what: "kind" })?;
     let across = at.made(product).map(|mut made| {
@@ -93,6 +93,12 @@ pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId) -> Result<Claim, Decl
         made.layout
     });
     at.check(at.maybe(sum, 0).map(|tensor| tensor.layout) == across, sum, || Why::Rearranged { source: 0 })?;
+    Ok(product)
+}
+
+/// A claim on a sum over the experts of each token, weighted; all but the result.
+pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId) -> Result<Claim, Decline> {
+    let product = across(at, sum)?;
     Ok(at
         .claim("expert_sum", &[product, sum])
         .operand("x", at.source(product, 0)?)

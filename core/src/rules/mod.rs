@@ -1,6 +1,7 @@
 //! Fusion rules: what a subgraph looks like, and nothing else. Order is that of [`FUSED`], larger subgraphs first.
 
 mod add_rms_norm;
+mod combine_norm;
 mod expert_sum;
 mod expert_sum_shared;
 mod gated_attention;
@@ -9,6 +10,7 @@ mod gdn_core;
 mod gdn_core_in_place;
 mod gdn_layer;
 mod links;
+mod mix_streams;
 mod mul_mat_gated;
 mod mul_mat_id_swiglu;
 mod mul_mat_swiglu;
@@ -46,9 +48,11 @@ pub static FUSED: &[&Rule] = &[
     &gated_norm::RULE,
     &norm_rope_rows::RULE,
     &norm_rope::RULE,
+    &combine_norm::RULE,
     &add_rms_norm::RULE,
     &rms_norm_weight::RULE,
     &router::RULE,
+    &mix_streams::RULE,
     &expert_sum_shared::RULE,
     &expert_sum::RULE,
     &mul_mat_id_swiglu::RULE,

@@ -19,7 +19,7 @@ pub(super) struct Streams {
 pub(super) struct Mixed {
     /// The layer's input, `[embedding, tokens]`.
     pub x: TensorId,
-    /// How much of its output goes to each stream, `[streams, tokens]`.
+    /// How much of its output goes to each stream, `[streams, tokens]`, as projected: a share is twice its sigmoid.
     pub shares: TensorId,
 }
 
@@ -118,12 +118,10 @@ impl Streams {
     pub fn enter(&self, net: &mut Network<'_>, x: TensorId, name: &str) -> Result<Mixed, ModelError> {
         let (mixed, row) = self.mix(net, x, name)?;
         net.b.label(name);
-        let shares = net.project(row, &format!("{name}_inject"), self.count)?;
-        let shares = net.unary(UnaryKind::Sigmoid, shares)?;
-        Ok(Mixed { x: mixed, shares: net.scale(shares, 2.0)? })
+        Ok(Mixed { x: mixed, shares: net.project(row, &format!("{name}_inject"), self.count)? })
     }
 
-    /// `x + share·y` in each stream, for a layer's output y.
+    /// `x + 2·sigmoid(share)·y` in each stream, for a layer's output y.
     pub fn combine(
         &self,
         net: &mut Network<'_>,
@@ -133,6 +131,8 @@ impl Streams {
     ) -> Result<TensorId, ModelError> {
         let tokens = net.columns(x);
         let shown = self.shown(net, y)?;
+        let shares = net.unary(UnaryKind::Sigmoid, shares)?;
+        let shares = net.scale(shares, 2.0)?;
         let shares = net.b.reshape(shares, [1, self.count, tokens, 1])?;
         let added = net.b.mul(shown, shares)?;
         let added = self.joined(net, added)?;

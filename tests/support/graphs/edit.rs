@@ -244,7 +244,7 @@ fn other_ops(op: &Op) -> Vec<Op> {
             Op::GatedDeltaNet { snapshots, heads: HeadMap::Tiled },
             Op::GatedDeltaNet { snapshots, heads: HeadMap::Grouped },
         ],
-        Op::Scale { .. } => vec![unary(UnaryKind::Tanh)],
+        Op::Scale { scale, bias } => vec![Op::Scale { scale, bias: bias + 1.0 }, unary(UnaryKind::Tanh)],
         Op::Clamp { min, .. } => vec![Op::Clamp { min, max: 0.5 }, unary(UnaryKind::Tanh)],
         Op::TopK { k } => vec![Op::TopK { k: k.div_ceil(2) }],
         Op::Softmax { scale } => vec![Op::Softmax { scale: scale * 2.0 }, unary(UnaryKind::Tanh)],

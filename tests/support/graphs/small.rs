@@ -97,6 +97,55 @@ pub fn norm_rope() -> Fixture {
     Fixture::new("norm_rope", g, data)
 }
 
+/// A layer's output added to `CHOSEN` streams of as many tokens, and the norm of each stream by a scaled weight.
+pub fn combine_norm() -> Fixture {
+    let mut g = Import::default();
+    let streams = input(&mut g, "streams", &[SIDE * CHOSEN, CHOSEN]);
+    let y = input(&mut g, "y", &[SIDE, CHOSEN]);
+    let shares = input(&mut g, "shares", &[CHOSEN, CHOSEN]);
+    // Not the first of its storage, and as long as three.
+    let weights = g.weight("weights", DType::F32, &[SIDE * CHOSEN * 3]);
+    let weight = g.slice(weights, 0, SIDE * CHOSEN, SIDE * CHOSEN);
+    let opened = g.unary(UnaryKind::Sigmoid, shares);
+    g.label("opened");
+    let opened = g.scale(opened, 2.0, 0.0);
+    g.label("gain");
+    let opened = g.reshape(opened, &[1, CHOSEN, CHOSEN]);
+    let row = SIDE * 4;
+    let shown = g.view(y, [SIDE, CHOSEN, CHOSEN, 1], [4, 0, row, row * CHOSEN], 0);
+    let added = g.mul(shown, opened);
+    g.label("added");
+    let added = g.reshape(added, &[SIDE * CHOSEN, CHOSEN]);
+    let sum = g.add(streams, added);
+    g.label("sum");
+    let apart = g.reshape(sum, &[SIDE, CHOSEN, CHOSEN]);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[apart]);
+    g.label("norm");
+    let weight = g.scale(weight, 0.25, 0.0);
+    g.label("weight");
+    let weight = g.reshape(weight, &[SIDE, CHOSEN]);
+    let out = g.mul(norm, weight);
+    g.label("weighted");
+    g.output("sum", sum);
+    g.output("out", out);
+    Fixture::new("combine_norm", g, Data::new())
+}
+
+/// `Σ sigmoid(gate)·x` over `CHOSEN` streams of as many tokens.
+pub fn mix_streams() -> Fixture {
+    let mut g = Import::default();
+    let [x, gate] = ["x", "gate"].map(|name| input(&mut g, name, &[SIDE, CHOSEN, CHOSEN]));
+    let opened = g.unary(UnaryKind::Sigmoid, gate);
+    g.label("opened");
+    let gated = g.mul(x, opened);
+    g.label("gated");
+    let across = g.permute(gated, [1, 0, 2, 3]);
+    let sum = g.op(Op::SumRows, &[across]);
+    g.label("sum");
+    g.output("out", sum);
+    Fixture::new("mix_streams", g, Data::new())
+}
+
 /// `silu(gate)·up`.
 pub fn swiglu() -> Fixture {
     let mut g = Import::default();
@@ -323,9 +372,11 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
         ("gated_norm", "norm", gated_norm()),
         ("norm_rope_rows", "store", cached::SMALL.fixture("norm_rope_rows")),
         ("norm_rope", "rope", norm_rope()),
+        ("combine_norm", "norm", combine_norm()),
         ("add_rms_norm", "norm", add_rms_norm()),
         ("rms_norm_weight", "norm", rms_norm_weight()),
         ("router", "top", router()),
+        ("mix_streams", "sum", mix_streams()),
         ("expert_sum_shared", "sum", expert_sum_shared()),
         ("expert_sum", "sum", expert_sum()),
         ("mul_mat_id_swiglu", "product", mul_mat_id_swiglu()),
