@@ -7,3 +7,5 @@ mod hashes;
 mod launches;
 mod memory;
 mod recorded;
+mod records;
+mod shipped;

@@ -41,6 +41,7 @@ impl Tolerance {
 
 /// A constraint on a named extent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Allowed {
     /// From the first to the second, both included.
     Between(u64, u64),
@@ -85,6 +86,7 @@ pub struct Derived {
 
 /// A constant that the operation's attributes give.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Attribute {
     /// Any f32.
     Float(&'static str),
