@@ -13,6 +13,7 @@ pub mod kernels;
 pub mod plan;
 pub mod profile;
 pub mod quant;
+pub mod replay;
 pub mod rules;
 pub mod run;
 pub mod segment;

@@ -2,7 +2,8 @@
 
 use crate::backend::{Backend, Buffer, CompileRequest, DeviceError, Program, Ticket};
 use crate::driver::{Forbidden, Offered, Options, State};
-use crate::graph::{Graph, Layout, StorageId, TensorId};
+use crate::graph::{DType, Graph, Layout, StorageId, TensorId};
+use crate::kernels::KernelError;
 use crate::plan::{self, Plan, PlanError, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,6 +25,10 @@ pub enum RunError {
     NoInput { name: String },
     #[error("`{name}` holds {got} bytes, {want} expected")]
     Size { name: String, got: usize, want: u64 },
+    #[error("no values of type {dtype} can be made: give the tensor")]
+    NoValues { dtype: DType },
+    #[error("a reference kernel failed: {0}")]
+    Reference(#[from] KernelError),
 }
 
 /// Buffers of weights and states, per device.
@@ -198,7 +203,7 @@ impl Runner {
 pub struct Tickets(Vec<Option<Ticket>>);
 
 /// Calls `each` with offset and length of pieces that, joined, are the tensor's elements in packed order.
-fn row_order(layout: &Layout, mut each: impl FnMut(u64, usize)) {
+pub(crate) fn row_order(layout: &Layout, mut each: impl FnMut(u64, usize)) {
     if layout.is_packed() {
         return each(layout.offset, layout.bytes() as usize);
     }
