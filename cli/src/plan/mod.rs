@@ -1,23 +1,29 @@
-//! `weft plan`: how a model would be run, and why.
+//! `weft plan`: how a model or a graph would be run, and why.
+
+mod page;
+pub mod source;
+mod text;
 
 use crate::args::{ModelArgs, SessionArgs};
-use crate::report;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
+use source::Source;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use weft::Model;
-use weft::models::{Batch, Rows};
 use weft_core::driver::{Offered, Options};
-use weft_core::graph::NodeId;
-use weft_core::plan::{self, Plan};
+use weft_core::graph::Graph;
+use weft_core::plan::{self, Comparison, MOST_BYTES, Plan, PlanError, PlanRecord};
+use weft_core::rules::{FUSED, Rule};
 
 /// Arguments of `weft plan`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  weft plan model.gguf\n  weft plan model.gguf --tokens 512 --explain l2_norm\n  \
-    weft plan model.gguf --explain 17\n  weft plan model.gguf --json > plan.json"
+    weft plan model.gguf --explain 17\n  weft plan model.gguf --explain blk.0.attn_q.weight\n  \
+    weft plan model.gguf --json > a.json\n  weft plan model.gguf --disable gdn_layer --json > b.json\n  \
+    weft plan --compare a.json b.json\n  weft plan model.gguf --graph-out graph.json\n  \
+    weft plan --graph graph.json --backend wgpu"
 )]
 pub struct PlanArgs {
     /// GGUF file, as with -m.
@@ -27,149 +33,113 @@ pub struct PlanArgs {
     model: ModelArgs,
     #[command(flatten)]
     session: SessionArgs,
+    /// Plan the graph of this file, whose form docs/graphs.md describes, in place of a model's.
+    #[arg(long, value_name = "GRAPH.json", conflicts_with_all = ["file", "model"])]
+    graph: Option<PathBuf>,
+    /// Write the graph to a file.
+    #[arg(long, value_name = "GRAPH.json")]
+    graph_out: Option<PathBuf>,
     /// Tokens of the ubatch; 1 is a decode step.
     #[arg(long, default_value_t = 1)]
     tokens: u64,
-    /// Tell the story of nodes: an index, a label, or an operation such as l2_norm.
-    #[arg(long, value_name = "NODE")]
+    /// Tell the story of nodes: an index; a label; an operation such as l2_norm; or a tensor, by the name of its weight,
+    /// state, input or output, or as t17: then of the nodes that make or take it.
+    #[arg(long, value_name = "NODE|TENSOR|OP")]
     explain: Option<String>,
     /// Switch a fusion rule off; * is all of them. May be repeated.
     #[arg(long, value_name = "RULE")]
     disable: Vec<String>,
-    /// Print the plan with its trail as JSON.
+    /// Print the plan with its trail as JSON, whose form docs/plans.md describes.
     #[arg(long)]
     json: bool,
+    /// Print the plan for Graphviz.
+    #[arg(long, conflicts_with = "json")]
+    dot: bool,
+    /// Write a page with the graph drawn by layer, for any browser; with --compare both plans side by side.
+    #[arg(long, value_name = "PLAN.html")]
+    html: Option<PathBuf>,
+    /// Tell what differs between two plans that --json has written.
+    #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all = ["file", "model", "graph"])]
+    compare: Option<Vec<PathBuf>>,
 }
 
 /// Runs the command.
 pub fn run(args: &PlanArgs) -> anyhow::Result<()> {
-    let mut source = args.model.clone();
-    source.model = args.file.clone().or(source.model);
-    let model = source.open_with(|model| args.session.drafting(model))?;
-    let options = args.session.options()?;
-    let cells = if options.context == 0 { model.description().hyper().context } else { options.context };
-    let rows = if args.tokens == 1 { Rows::All } else { Rows::Some(1) };
-    let (tokens, cache) = (args.tokens, options.cache);
-    let batch = Batch { tokens, rows, ..Batch::token(cells, cache) };
-    let (graph, placement) = model.placed_graph(&batch)?;
-    let graph = Arc::new(graph);
-    let offered: Vec<Offered<'_>> =
-        model.backends().iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
-    let planning =
-        Options { exact: options.exact, disabled: args.disable.clone(), placement, ..Options::default() };
-    let plan = plan::build(Arc::clone(&graph), &offered, &planning)?;
-    let mut out = std::io::stdout().lock();
-    if let Some(selector) = &args.explain {
-        let nodes = plan.select(selector);
-        if nodes.is_empty() {
-            bail!("--explain {selector}: no node of that index, label or operation");
+    run_by(FUSED, args, &mut std::io::stdout().lock())
+}
+
+/// Runs the command with these fused rules.
+pub fn run_by(rules: &[&'static Rule], args: &PlanArgs, out: &mut impl Write) -> anyhow::Result<()> {
+    if let Some([before, after]) = args.compare.as_deref() {
+        if let Some(path) = &args.html {
+            return draw(path, &[record(before)?, record(after)?]);
         }
-        for node in nodes {
-            writeln!(out, "{}", plan.explain(node))?;
-        }
+        write!(out, "{}", Comparison::of(&record(before)?, &record(after)?))?;
         return Ok(());
+    }
+    let source = Source::of(args)?;
+    if let Some(path) = &args.graph_out {
+        let name = path.display();
+        std::fs::write(path, source.graph.to_json()).with_context(|| format!("writing {name}"))?;
+    }
+    let options = Options {
+        exact: source.exact,
+        disabled: args.disable.clone(),
+        placement: source.placement.clone(),
+        ..Options::default()
+    };
+    let offered: Vec<Offered<'_>> =
+        source.backends.iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
+    let build = |options: &Options| plan::build_with(Arc::clone(&source.graph), &offered, options, rules);
+    let plan = match build(&options) {
+        Ok(plan) => plan,
+        Err(error) => {
+            if let (Some(selector), PlanError::Uncovered(lost)) = (&args.explain, &error) {
+                let wanted = plan::select(&source.graph, selector);
+                for lost in lost.iter().filter(|lost| wanted.contains(&lost.node)) {
+                    write!(out, "{}", plan::story(&source.graph, lost))?;
+                }
+            }
+            return Err(error.into());
+        }
+    };
+    if let Some(selector) = &args.explain {
+        return explain(out, &plan, &source.graph, selector);
+    }
+    if let Some(path) = &args.html {
+        draw(path, &[PlanRecord::from(&plan)])?;
     }
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &plan)?;
-        writeln!(out)?;
-        return Ok(());
+        serde_json::to_writer(&mut *out, &PlanRecord::from(&plan))?;
+        return Ok(writeln!(out)?);
     }
-    census(&mut out, &plan)?;
-    if !planning.placement.is_empty() {
-        let free = plan::build(graph, &offered, &Options { placement: Vec::new(), ..planning })?;
-        experts(&mut out, &model, &batch, [&plan, &free])?;
+    if args.dot {
+        return Ok(write!(out, "{}", plan.dot())?);
     }
-    dispatches(&mut out, &plan)
+    text::census(out, &plan)?;
+    if let Some((model, batch)) = source.model.as_ref().filter(|_| !options.placement.is_empty()) {
+        let free = build(&Options { placement: Vec::new(), ..options })?;
+        text::experts(out, model, batch, [&plan, &free])?;
+    }
+    text::dispatches(out, &plan)
 }
 
-fn census(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
-    let census = plan.census();
-    writeln!(out, "plan {}", census.hash)?;
-    writeln!(
-        out,
-        "{} nodes ({} fused, {} views elided) in {} dispatches, {} phases, {} splits; {} nodes off the first device",
-        census.nodes,
-        census.fused,
-        census.aliases,
-        census.dispatches,
-        census.phases,
-        census.splits,
-        census.off_device
-    )?;
-    for (device, bytes) in plan.devices.iter().zip(&census.arena_bytes) {
-        writeln!(out, "{}: {} of activations", device.name, report::bytes(*bytes))?;
+fn explain(out: &mut impl Write, plan: &Plan, graph: &Graph, selector: &str) -> anyhow::Result<()> {
+    let nodes = plan::select(graph, selector);
+    if nodes.is_empty() {
+        bail!("--explain {selector}: no node of that index, label or operation, and no tensor of that name");
     }
-    writeln!(
-        out,
-        "weights {}, state {}",
-        report::bytes(census.weight_bytes),
-        report::bytes(census.state_bytes)
-    )?;
-    for (rule, count) in &census.rules {
-        writeln!(out, "  {count:>5} by rule {rule}")?;
-    }
-    for (kernel, count) in &census.kernels {
-        writeln!(out, "  {count:>5} of {kernel}")?;
-    }
-    Ok(())
+    Ok(nodes.into_iter().try_for_each(|node| writeln!(out, "{}", plan.explain(node)))?)
 }
 
-/// What experts on the CPU change: the plan with them, and the one without.
-fn experts(
-    out: &mut impl Write,
-    model: &Model,
-    batch: &Batch,
-    [plan, free]: [&Plan; 2],
-) -> anyhow::Result<()> {
-    let (graph, mut parts) = model.description().graph_with_experts(batch)?;
-    parts.retain(|part| model.experts_on().on_cpu(part.layer));
-    let bytes = parts.iter().map(|part| part.weight_bytes(&graph)).sum();
-    let splits = plan.splits.len().saturating_sub(free.splits.len());
-    writeln!(
-        out,
-        "experts of {} layers on the CPU: {} there, {splits} splits more ({} per such layer), {} copied a run",
-        parts.len(),
-        report::bytes(bytes),
-        splits.div_ceil(parts.len().max(1)),
-        report::bytes(plan.census().copied_bytes)
-    )?;
-    Ok(())
+/// Writes the page of one plan or two.
+fn draw(path: &Path, plans: &[PlanRecord]) -> anyhow::Result<()> {
+    let name = path.display();
+    std::fs::write(path, page::of(plans)?).with_context(|| format!("writing {name}"))
 }
 
-fn dispatches(out: &mut impl Write, plan: &Plan) -> anyhow::Result<()> {
-    writeln!(
-        out,
-        "\n{:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  nodes",
-        "index", "phase", "kernel", "rule", "bytes", "flops"
-    )?;
-    for (index, dispatch) in plan.dispatches.iter().enumerate() {
-        let constants: Vec<String> =
-            dispatch.constants.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        writeln!(
-            out,
-            "{index:>5} {:>5} {:<24} {:<18} {:>12} {:>12}  {} {}",
-            dispatch.phase,
-            format!("{}/{}", dispatch.kernel, dispatch.variant),
-            dispatch.rule,
-            report::bytes(dispatch.cost.bytes),
-            dispatch.cost.flops,
-            ranges(&dispatch.nodes),
-            constants.join(" ")
-        )?;
-    }
-    Ok(())
-}
-
-/// Node indices as ranges: `7-9,13`.
-fn ranges(nodes: &[NodeId]) -> String {
-    let mut found: Vec<(u32, u32)> = Vec::new();
-    for node in nodes {
-        match found.last_mut() {
-            Some((_, last)) if *last + 1 == node.0 => *last = node.0,
-            _ => found.push((node.0, node.0)),
-        }
-    }
-    let text =
-        |(first, last): (u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    found.into_iter().map(text).collect::<Vec<_>>().join(",")
+/// The plan of a file.
+fn record(path: &Path) -> anyhow::Result<PlanRecord> {
+    let bytes = source::limited(path, MOST_BYTES)?;
+    PlanRecord::from_json(&bytes).with_context(|| path.display().to_string())
 }
