@@ -106,6 +106,8 @@ fn every_small_file_computes_the_same_on_every_device() {
 
 #[test]
 fn every_small_file_computes_the_same_on_stand_ins_for_hip() {
+    // Fails if one is required and missing.
+    devices::found();
     let devices: Vec<Arc<dyn Backend>> =
         hip::stand_ins().iter().map(|device| Arc::clone(device) as Arc<dyn Backend>).collect();
     compute_the_same(&devices);
