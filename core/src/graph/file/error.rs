@@ -21,7 +21,7 @@ pub enum GraphFileError {
     #[error("{entry}: `{field}` is {got}, at most {most} is allowed")]
     Limit { entry: Entry, field: &'static str, got: u64, most: u64 },
     #[error("{entry}: {source}")]
-    Invalid { entry: Entry, source: GraphError },
+    Invalid { entry: Entry, source: Box<GraphError> },
     #[error("the graph as a whole: {0}")]
     Graph(#[from] GraphError),
 }

@@ -97,7 +97,7 @@ impl GraphRecord {
             let entry = || Entry { list: "tensor", index, name: String::new() };
             graph.tensors.push(tensor(record, &entry)?);
             let checked = graph.verify_tensor(TensorId(index as u32));
-            checked.map_err(|source| GraphFileError::Invalid { entry: entry(), source })?;
+            checked.map_err(|source| invalid(entry(), source))?;
         }
         for (index, record) in self.nodes.iter().enumerate() {
             graph.nodes.push(self.node(index, record)?);
@@ -114,9 +114,7 @@ impl GraphRecord {
             None => {}
         }
         for id in graph.node_ids() {
-            graph
-                .verify_node(id)
-                .map_err(|source| GraphFileError::Invalid { entry: node_entry(&graph, id), source })?;
+            graph.verify_node(id).map_err(|source| invalid(node_entry(&graph, id), source))?;
         }
         graph.verify()?;
         Ok(graph)
@@ -136,7 +134,7 @@ impl GraphRecord {
                 }
                 if !names.insert(name.as_str()) {
                     let source = GraphError::DuplicateName { name: name.clone() };
-                    return Err(GraphFileError::Invalid { entry: entry(), source });
+                    return Err(invalid(entry(), source));
                 }
             }
             storages.push(Storage { name: name.clone(), owner: *kind, bytes: *bytes });
@@ -161,7 +159,7 @@ impl GraphRecord {
                 true => Ok(tensor),
                 false => {
                     let source = GraphError::NoTensor { tensor };
-                    Err(GraphFileError::Invalid { entry: entry(), source })
+                    Err(invalid(entry(), source))
                 }
             }
         };
@@ -188,7 +186,7 @@ impl GraphRecord {
                 true => None,
             };
             if let Some(source) = source {
-                return Err(GraphFileError::Invalid { entry: entry(), source });
+                return Err(invalid(entry(), source));
             }
             outputs.push((name.clone(), TensorId(*tensor)));
         }
@@ -213,7 +211,7 @@ fn tensor(record: &TensorRecord, entry: &impl Fn() -> Entry) -> Result<Tensor, G
     at_most(elements, "shape", entry)?;
     let Some(packed) = Layout::packed(dtype, shape) else {
         let source = GraphError::Unpackable { op: "tensor", dtype, shape };
-        return Err(GraphFileError::Invalid { entry: entry(), source });
+        return Err(invalid(entry(), source));
     };
     let strides = match &record.strides {
         None => packed.strides,
@@ -251,6 +249,10 @@ fn named(name: &str, entry: &impl Fn() -> Entry) -> Result<(), GraphFileError> {
     }
     let (got, most) = (name.len() as u64, MOST_NAME as u64);
     Err(GraphFileError::Limit { entry: entry(), field: "name", got, most })
+}
+
+fn invalid(entry: Entry, source: GraphError) -> GraphFileError {
+    GraphFileError::Invalid { entry, source: Box::new(source) }
 }
 
 /// A name as a message shows it.

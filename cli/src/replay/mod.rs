@@ -1,19 +1,20 @@
 //! `weft replay`: a graph run alone, and two runs compared.
 
+mod tensors;
+
 use crate::args::BackendArgs;
 use crate::plan::source;
 use crate::report;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
+use tensors::{Named, given, results, write};
 use weft::Error;
 use weft_core::contract::Tolerance;
 use weft_core::driver::{Offered, Options};
-use weft_core::graph::{DType, Graph, Owner};
+use weft_core::graph::Graph;
 use weft_core::kernels;
 use weft_core::plan::{self, Plan};
 use weft_core::replay::{self, Data, Difference, Loading, Outcome};
@@ -95,15 +96,13 @@ pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     };
     replay::fill(&graph, &mut data, args.seed).map_err(Error::from)?;
     if let Some(path) = &args.tensors_out {
-        let sizes =
-            data.iter().map(|(name, bytes)| (name, shape_of_storage(&graph, name, bytes.len()), bytes));
-        write(path, sizes.map(|(name, shape, bytes)| (name.clone(), shape, bytes.as_slice())).collect())?;
+        write(path, data.iter().map(|(name, bytes)| Named::storage(&graph, name, name, bytes)))?;
     }
     let mut out = std::io::stdout().lock();
     let first = replayed(&graph, &args.backend.backend, args, &args.disable, &data)?;
     told(&mut out, &args.backend.backend, &first.plan)?;
     if let Some(path) = &args.output {
-        write(path, results(&graph, &first).collect())?;
+        write(path, results(&graph, &first))?;
     }
     match &args.against {
         None => summary(&mut out, &graph, &first),
@@ -148,34 +147,8 @@ fn told(out: &mut impl Write, name: &str, plan: &Plan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Outputs and states with their types and shapes, innermost last.
-fn results<'a>(
-    graph: &'a Graph,
-    run: &'a Outcome,
-) -> impl Iterator<Item = (String, (DType, Vec<u64>), &'a [u8])> {
-    let outputs = graph.outputs.iter().filter_map(|(name, tensor)| {
-        let tensor = graph.tensor(*tensor);
-        let shape = tensor.shape().into_iter().rev().collect();
-        Some((name.clone(), (tensor.dtype(), shape), run.outputs.get(name)?.as_slice()))
-    });
-    let states = run.states.iter().map(|(name, bytes)| {
-        let shape = shape_of_storage(graph, name, bytes.len());
-        (format!("state:{name}"), shape, bytes.as_slice())
-    });
-    outputs.chain(states)
-}
-
-/// Type and shape under which a storage is written: those of its first tensor if that fills it, else bytes.
-fn shape_of_storage(graph: &Graph, name: &str, bytes: usize) -> (DType, Vec<u64>) {
-    let first = graph.storage_named(name).and_then(|id| replay::first_layout(graph, id));
-    match first.filter(|layout| layout.bytes() == bytes as u64 && !layout.dtype.is_quantised()) {
-        Some(layout) => (layout.dtype, layout.shape.into_iter().rev().collect()),
-        None => (DType::I8, vec![bytes as u64]),
-    }
-}
-
 fn summary(out: &mut impl Write, graph: &Graph, run: &Outcome) -> anyhow::Result<()> {
-    for (name, (dtype, shape), bytes) in results(graph, run) {
+    for Named { name, dtype, shape, bytes } in results(graph, run) {
         let told = Difference::of(dtype, bytes, &vec![0; bytes.len()]);
         let (values, wrong) = (told.values, told.not_finite);
         writeln!(
@@ -192,8 +165,8 @@ fn compared(out: &mut impl Write, graph: &Graph, first: &Outcome, second: &Outco
     let (nmse, max_abs) =
         (allowed[0].nmse_row + allowed[1].nmse_row, allowed[0].max_abs + allowed[1].max_abs);
     let (mut apart, mut count) = (0, 0);
-    for ((name, (dtype, shape), got), (.., want)) in results(graph, first).zip(results(graph, second)) {
-        let told = Difference::of(dtype, got, want);
+    for (Named { name, dtype, shape, bytes }, want) in results(graph, first).zip(results(graph, second)) {
+        let told = Difference::of(dtype, bytes, want.bytes);
         let relative = told.max_abs / told.largest.max(1e-30);
         // As contracts say it: one of both bounds is enough, and next to nothing is nothing.
         let near = told.is_none() || told.nmse <= nmse || relative <= max_abs || told.max_abs <= 1e-7;
@@ -218,60 +191,4 @@ fn allowed(plan: &Plan) -> Tolerance {
         nmse_row: sum.nmse_row + kernel.contract.tolerance.nmse_row,
         max_abs: sum.max_abs + kernel.contract.tolerance.max_abs,
     })
-}
-
-/// The tensors of a file, each of which the graph must take from outside.
-fn given(graph: &Graph, path: &Path, most: u64) -> anyhow::Result<Data> {
-    let name = path.display();
-    // A header may be as long again as small tensors are.
-    let bytes = source::limited(path, most.saturating_add(64 << 20))?;
-    let file = SafeTensors::deserialize(&bytes).with_context(|| name.to_string())?;
-    let mut data = Data::new();
-    for (tensor, view) in file.iter() {
-        let storage = graph.storages.iter().find(|s| s.owner != Owner::Activation && s.name == tensor);
-        let Some(storage) = storage else {
-            let known: Vec<&str> = graph
-                .storages
-                .iter()
-                .filter(|s| s.owner != Owner::Activation)
-                .map(|s| s.name.as_str())
-                .take(20)
-                .collect();
-            bail!(
-                "{name}: `{tensor}` is no weight, state or input of the graph, which has {}",
-                known.join(", ")
-            );
-        };
-        if view.data().len() as u64 != storage.bytes {
-            let (got, want) = (view.data().len(), storage.bytes);
-            bail!("{name}: `{tensor}` has {got} bytes, and the graph's has {want}");
-        }
-        data.insert(tensor.to_owned(), view.data().to_vec());
-    }
-    Ok(data)
-}
-
-/// Writes tensors with their types and shapes, innermost last. Types that the form does not know are bytes.
-fn write(path: &Path, tensors: Vec<(String, (DType, Vec<u64>), &[u8])>) -> anyhow::Result<()> {
-    let view = |(name, (dtype, shape), bytes): (String, (DType, Vec<u64>), &'_ [u8])| {
-        let (dtype, shape) = match dtype {
-            DType::F32 => (Dtype::F32, shape),
-            DType::F16 => (Dtype::F16, shape),
-            DType::BF16 => (Dtype::BF16, shape),
-            DType::F64 => (Dtype::F64, shape),
-            DType::I16 => (Dtype::I16, shape),
-            DType::I32 => (Dtype::I32, shape),
-            DType::I64 => (Dtype::I64, shape),
-            _ => (Dtype::U8, vec![bytes.len() as u64]),
-        };
-        (name, dtype, shape.into_iter().map(|extent| extent as usize).collect::<Vec<_>>(), bytes.to_vec())
-    };
-    let owned: Vec<_> = tensors.into_iter().map(view).collect();
-    let views = owned
-        .iter()
-        .map(|(name, dtype, shape, bytes)| Ok((name, TensorView::new(*dtype, shape.clone(), bytes)?)))
-        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
-    let name = path.display();
-    safetensors::serialize_to_file(views, None, path).with_context(|| format!("writing {name}"))?;
-    Ok(())
 }
