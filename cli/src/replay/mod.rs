@@ -61,7 +61,7 @@ pub struct ReplayArgs {
     /// Write weights, states and inputs before the run: with the graph, all that a run needs.
     #[arg(long, value_name = "IN.safetensors")]
     tensors_out: Option<PathBuf>,
-    /// Refuse graphs whose storages need more than this.
+    /// Refuse graphs whose run needs more than this.
     #[arg(long, default_value_t = 16, value_name = "GIB")]
     most_memory: u64,
 }
@@ -85,10 +85,10 @@ impl std::error::Error for Apart {}
 /// Runs the command.
 pub fn run(args: &ReplayArgs) -> anyhow::Result<()> {
     let graph = Arc::new(source::graph(&args.graph)?);
-    let bytes = graph.storages.iter().fold(0u64, |sum, storage| sum.saturating_add(storage.bytes));
+    let bytes = replay::memory(&graph);
     if bytes > args.most_memory.saturating_mul(1 << 30) {
         let (needs, most) = (report::bytes(bytes), args.most_memory);
-        bail!("{}: its storages need {needs}, and --most-memory is {most} GiB", args.graph.display());
+        bail!("{}: a run needs {needs}, and --most-memory is {most} GiB", args.graph.display());
     }
     let mut data = match &args.tensors {
         Some(path) => given(&graph, path, bytes)?,

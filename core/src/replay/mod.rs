@@ -78,6 +78,15 @@ pub fn fill(graph: &Graph, data: &mut Data, seed: u64) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Bytes that a run of a graph needs on the host at least: its storages, its outputs, and once more its largest tensor. A
+/// tensor that shows few bytes many times counts as often as it shows them.
+pub fn memory(graph: &Graph) -> u64 {
+    let storages = graph.storages.iter().map(|storage| storage.bytes);
+    let outputs = graph.outputs.iter().map(|(_, tensor)| graph.tensor(*tensor).layout.bytes());
+    let largest = graph.tensors.iter().map(|tensor| tensor.layout.bytes()).max();
+    storages.chain(outputs).chain(largest).fold(0, u64::saturating_add)
+}
+
 /// The layout of the first tensor on a storage.
 pub fn first_layout(graph: &Graph, storage: StorageId) -> Option<Layout> {
     graph.tensors.iter().find(|t| t.storage == storage).map(|t| t.layout)
