@@ -3,16 +3,16 @@
 mod chart;
 mod side;
 
+use crate::replay::tensors::{Named, write};
 use crate::report;
 use anyhow::Context;
 use clap::Args;
-use safetensors::tensor::{Dtype, TensorView};
 use side::SideSpec;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use weft::diff::{Blame, Compared, DiffOptions, Local, Report, diff};
 use weft::tokenizer::EncodeOptions;
-use weft_core::difference::Difference;
+use weft_core::replay::Difference;
 
 /// Arguments of `weft diff`.
 #[derive(Args)]
@@ -96,6 +96,8 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<()> {
     print!("{}", text(&found, args));
     if let (Some(blame), Some(folder)) = (&found.blame, &args.save) {
         save(blame, folder).with_context(|| format!("writing to {}", folder.display()))?;
+        let place = folder.display();
+        println!("to repeat it: weft replay {place}/graph.json --tensors {place}/tensors.safetensors");
     }
     if found.beyond > 0 {
         return Err(Apart { a: args.a.to_string(), b: args.b.to_string(), tensors: found.beyond }.into());
@@ -115,14 +117,13 @@ fn text(found: &Report, args: &DiffArgs) -> String {
         args.bound
     );
     if let Some(worst) = worst.filter(|worst| !worst.difference.is_none()) {
-        let _ = writeln!(out, "the furthest apart: {}: {}", worst.name, numbers(&worst.difference));
+        let _ = writeln!(out, "the furthest apart: {}: {}", worst.name, worst.difference);
     }
     if args.all {
         let beyond =
             |c: &&Compared| c.difference.nmse > args.bound || args.bound == 0.0 && !c.difference.is_none();
         for one in found.compared.iter().filter(beyond) {
-            let _ =
-                writeln!(out, "  token {:>5}  {:<40} {}", one.position, one.name, numbers(&one.difference));
+            let _ = writeln!(out, "  token {:>5}  {:<40} {}", one.position, one.name, one.difference);
         }
     }
     let Some(first) = found.first.map(|index| &found.compared[index]) else { return out };
@@ -131,7 +132,7 @@ fn text(found: &Report, args: &DiffArgs) -> String {
         "\nfirst difference: {}, result {}, {} {:?}, in the ubatch of {} tokens from {}",
         first.name, first.result, first.dtype, first.shape, first.tokens, first.position
     );
-    let _ = writeln!(out, "  {}", numbers(&first.difference));
+    let _ = writeln!(out, "  {}", first.difference);
     for ((name, index), kernel) in ["a", "b"].iter().zip(first.dispatches).zip(&first.kernels) {
         let _ = writeln!(out, "  {name}: dispatch {index}, {kernel}");
     }
@@ -166,22 +167,11 @@ fn told(out: &mut String, blame: &Blame, args: &DiffArgs) {
     }
 }
 
-fn numbers(difference: &Difference) -> String {
-    let Difference { nmse, max_abs, ulp, unequal, at, values: (a, b) } = difference;
-    let ulp = ulp.map_or(String::new(), |ulp| format!(", {ulp} ulp"));
-    format!("nmse {nmse:.2e}, at most {max_abs:.2e} ({a} and {b} at {at}){ulp}, {unequal} values differ")
-}
-
-/// Graph and operands of a difference.
+/// Graph and operands of a difference: what `weft replay` runs.
 fn save(blame: &Blame, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let graph = std::fs::File::create(folder.join("graph.json"))?;
-    serde_json::to_writer_pretty(std::io::BufWriter::new(graph), &blame.part.graph)?;
-    let views = blame
-        .bytes
-        .iter()
-        .map(|(name, bytes)| Ok((name, TensorView::new(Dtype::U8, vec![bytes.len()], bytes)?)));
-    let views = views.collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
-    safetensors::serialize_to_file(views, None, &folder.join("tensors.safetensors"))?;
-    Ok(())
+    std::fs::write(folder.join("graph.json"), blame.part.graph.to_json())?;
+    let graph = &blame.part.graph;
+    let tensors = blame.data.iter().map(|(name, bytes)| Named::storage(graph, name, name, bytes));
+    write(&folder.join("tensors.safetensors"), tensors)
 }

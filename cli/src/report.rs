@@ -1,6 +1,6 @@
 //! What people see besides the text: errors, notes, progress, colours.
 
-use crate::diff::Apart;
+use crate::{diff, replay};
 use std::io::{ErrorKind, IsTerminal};
 use std::time::Duration;
 use weft::Error;
@@ -43,12 +43,13 @@ pub fn note(text: &str) {
 
 /// 2 for what the caller gave, 1 for what happened while running.
 pub fn exit_code(error: &anyhow::Error) -> u8 {
+    let apart = error.chain().any(|cause| cause.is::<replay::Apart>() || cause.is::<diff::Apart>());
     let running = error.chain().any(|cause| match cause.downcast_ref::<Error>() {
         Some(Error::Run(RunError::Device(device))) => !matches!(device, DeviceError::OutOfMemory { .. }),
         Some(Error::Run(_) | Error::Cancelled { .. } | Error::Sampling(_)) => true,
         _ => false,
     });
-    if running || error.is::<Apart>() { 1 } else { 2 }
+    if running || apart { 1 } else { 2 }
 }
 
 /// Whether the reader of our output has gone.

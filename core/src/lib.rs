@@ -3,10 +3,8 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-pub mod alone;
 pub mod backend;
 pub mod contract;
-pub mod difference;
 pub mod driver;
 pub mod fault;
 pub mod graph;
@@ -15,6 +13,7 @@ pub mod kernels;
 pub mod plan;
 pub mod profile;
 pub mod quant;
+pub mod replay;
 pub mod rules;
 pub mod run;
 pub mod segment;

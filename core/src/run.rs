@@ -2,7 +2,8 @@
 
 use crate::backend::{Backend, Buffer, CompileRequest, DeviceError, Program, Ticket};
 use crate::driver::{Forbidden, Offered, Options, State};
-use crate::graph::{Graph, StorageId, TensorId};
+use crate::graph::{DType, Graph, StorageId, TensorId};
+use crate::kernels::KernelError;
 use crate::plan::{self, Checked, NotFinite, Plan, PlanError, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,10 +28,12 @@ pub enum RunError {
         at.index, at.row, at.port, at.dispatch
     )]
     NotFinite { node: String, kernel: String, at: NotFinite },
-    #[error("`{name}` has no bytes: give those of every weight, state and input")]
-    NoBytes { name: String },
     #[error("`{name}` holds {got} bytes, {want} expected")]
     Size { name: String, got: usize, want: u64 },
+    #[error("no values of type {dtype} can be made: give the tensor")]
+    NoValues { dtype: DType },
+    #[error("a reference kernel failed: {0}")]
+    Reference(#[from] KernelError),
 }
 
 /// Buffers of weights and states, per device.

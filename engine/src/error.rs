@@ -7,7 +7,6 @@ use crate::template::TemplateError;
 use crate::tokenizer::TokenizerError;
 use thiserror::Error;
 use weft_core::backend::DeviceError;
-use weft_core::quant::QuantError;
 use weft_core::run::RunError;
 
 /// Any failure of loading or running a model.
@@ -50,8 +49,6 @@ pub enum Error {
         "the two sides do not compute the same: one has {a} where the other has {b}; compare options that keep the graph"
     )]
     Unlike { a: String, b: String },
-    #[error("values cannot be compared: {0}")]
-    Unreadable(QuantError),
     #[error("cancelled at position {position}")]
     Cancelled { position: u64 },
 }

@@ -2,6 +2,10 @@
 
 #![expect(clippy::expect_used, reason = "these are tests")]
 
+mod graphs;
+mod newcomer;
+mod page;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

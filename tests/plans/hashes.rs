@@ -26,8 +26,7 @@ fn planning_twice_gives_the_same_hash() {
 #[test]
 fn a_graph_that_was_written_and_read_has_the_same_hash() {
     let graph = delta::TRUE_SIZE.graph().graph;
-    let text = serde_json::to_string(&*graph).unwrap();
-    let read: Graph = serde_json::from_str(&text).unwrap();
+    let read = Graph::from_json(graph.to_json().as_bytes()).unwrap();
     assert_eq!(read, *graph);
     assert_eq!(hash(&Arc::new(read), &Options::default()), hash(&graph, &Options::default()));
 }
@@ -76,19 +75,5 @@ fn a_rule_that_never_fires_may_be_off_without_a_trace() {
     let base = hash(&graph, &Options::default());
     for rule in ["norm_rope", "add_rms_norm", "gdn_layer"] {
         assert_eq!(hash(&graph, &without(&[rule])), base, "{rule}");
-    }
-}
-
-#[test]
-fn a_plan_can_be_written_out() {
-    let graph = delta::SMALL.graph().graph;
-    let plan = plan_for(&graph, &[devices::reference()], &Options::default()).unwrap();
-    let text = serde_json::to_value(&plan).unwrap();
-    assert_eq!(text["hash"], serde_json::json!(plan.hash));
-    assert_eq!(text["dispatches"].as_array().unwrap().len(), plan.dispatches.len());
-    assert_eq!(text["trail"].as_array().unwrap().len(), plan.trail.len());
-    let first = &text["dispatches"][0];
-    for field in ["kernel", "variant", "rule", "device", "nodes", "bindings", "constants", "phase", "cost"] {
-        assert!(!first[field].is_null(), "{field}");
     }
 }

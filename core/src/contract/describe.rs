@@ -1,7 +1,7 @@
 //! Contracts as text: the page about kernels is written from the data that guards them.
 
-use super::{Access, Allowed, Attribute, Contract, Extent, Port, Quantity, Stride};
-use std::fmt::Write;
+use super::{Allowed, Attribute, Contract, Extent, Quantity, Stride};
+use std::fmt::{self, Display, Formatter, Write};
 
 impl Contract {
     /// The contract as a Markdown section.
@@ -11,13 +11,13 @@ impl Contract {
         text.push_str("|---|---|---|---|---|---|\n");
         for port in self.ports {
             let types = port.dtypes.iter().map(|t| t.name()).collect::<Vec<_>>().join(" ");
-            let extents = port.shape.map(extent).join(", ");
-            let strides = port.strides.map(stride).join(", ");
+            let extents = port.shape.map(|extent| extent.to_string()).join(", ");
+            let strides = port.strides.map(|stride| stride.to_string()).join(", ");
             let name = if port.optional { format!("{} (optional)", port.name) } else { port.name.to_owned() };
             let _ = writeln!(
                 text,
                 "| {name} | {} | {types} | {extents} | {strides} | {} |",
-                access(port),
+                port.access.name(),
                 port.alignment
             );
         }
@@ -26,13 +26,17 @@ impl Contract {
                 let _ = write!(text, "\n{what}: {}.\n", items.join("; "));
             }
         };
-        let symbols = self.symbols.iter().map(|s| format!("{} {}", s.name, allowed(s.allowed)));
+        let symbols = self.symbols.iter().map(|s| format!("{} {}", s.name, s.allowed));
         list("Extents", symbols.collect(), &mut text);
         let ones = self.ones.iter().map(|(extent, port)| format!("{extent} is 1 where {port} is bound"));
         list("Forms", ones.collect(), &mut text);
         let needs = self.needs.iter().map(|(port, other)| format!("{port} needs {other}"));
         list("Bound together", needs.collect(), &mut text);
-        list("Constants from attributes", self.attributes.iter().map(attribute).collect(), &mut text);
+        list(
+            "Constants from attributes",
+            self.attributes.iter().map(Attribute::to_string).collect(),
+            &mut text,
+        );
         let derived =
             self.derived.iter().map(|d| format!("{} = {} of {}", d.name, quantity(d.quantity), d.port));
         list("Constants from layouts", derived.collect(), &mut text);
@@ -50,49 +54,49 @@ impl Contract {
     }
 }
 
-fn access(port: &Port) -> &'static str {
-    match port.access {
-        Access::Read => "read",
-        Access::Write => "write",
-        Access::Update => "update",
+impl Display for Extent {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Any => write!(f, "any"),
+            Extent::Is(n) => write!(f, "{n}"),
+            Extent::Named(name) => write!(f, "{name}"),
+            Extent::Repeats(name) => write!(f, "divides {name}"),
+            Extent::Product(a, b) => write!(f, "{a}·{b}"),
+            Extent::AtLeast(name) => write!(f, "≥ {name}"),
+        }
     }
 }
 
-fn extent(extent: Extent) -> String {
-    match extent {
-        Extent::Any => "any".to_owned(),
-        Extent::Is(n) => n.to_string(),
-        Extent::Named(name) => name.to_owned(),
-        Extent::Repeats(name) => format!("divides {name}"),
-        Extent::Product(a, b) => format!("{a}·{b}"),
-        Extent::AtLeast(name) => format!("≥ {name}"),
+impl Display for Stride {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Stride::Packed => write!(f, "packed"),
+            Stride::AtLeastPacked => write!(f, "≥ packed"),
+            Stride::MultipleOf(n) => write!(f, "multiple of {n}"),
+            Stride::Between(low, high) => write!(f, "{low} to {high}"),
+            Stride::Any => write!(f, "any"),
+        }
     }
 }
 
-fn stride(stride: Stride) -> String {
-    match stride {
-        Stride::Packed => "packed".to_owned(),
-        Stride::AtLeastPacked => "≥ packed".to_owned(),
-        Stride::MultipleOf(n) => format!("multiple of {n}"),
-        Stride::Between(low, high) => format!("{low} to {high}"),
-        Stride::Any => "any".to_owned(),
+impl Display for Allowed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Allowed::Between(low, high) => write!(f, "from {low} to {high}"),
+            Allowed::MultipleOf(n, most) => write!(f, "a multiple of {n} up to {most}"),
+            Allowed::OneOf(values) => write!(f, "one of {values:?}"),
+            Allowed::DivisorOf(other) => write!(f, "a divisor of {other}"),
+        }
     }
 }
 
-fn allowed(allowed: Allowed) -> String {
-    match allowed {
-        Allowed::Between(low, high) => format!("from {low} to {high}"),
-        Allowed::MultipleOf(n, most) => format!("a multiple of {n} up to {most}"),
-        Allowed::OneOf(values) => format!("one of {values:?}"),
-        Allowed::DivisorOf(other) => format!("a divisor of {other}"),
-    }
-}
-
-fn attribute(attribute: &Attribute) -> String {
-    match attribute {
-        Attribute::Float(name) => format!("{name}, a float"),
-        Attribute::Integer(name, low, high) => format!("{name} from {low} to {high}"),
-        Attribute::Choice(name, values) => format!("{name}, one of {values:?}"),
+impl Display for Attribute {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Attribute::Float(name) => write!(f, "{name}, a float"),
+            Attribute::Integer(name, low, high) => write!(f, "{name} from {low} to {high}"),
+            Attribute::Choice(name, values) => write!(f, "{name}, one of {values:?}"),
+        }
     }
 }
 

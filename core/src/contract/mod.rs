@@ -42,6 +42,7 @@ impl Tolerance {
 
 /// A constraint on a named extent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Allowed {
     /// From the first to the second, both included.
     Between(u64, u64),
@@ -86,6 +87,7 @@ pub struct Derived {
 
 /// A constant that the operation's attributes give.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Attribute {
     /// Any f32.
     Float(&'static str),

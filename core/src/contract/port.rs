@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// How a kernel uses a port's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Reads only.
     Read,
@@ -15,6 +16,15 @@ pub enum Access {
 }
 
 impl Access {
+    /// Its name in files and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Update => "update",
+        }
+    }
+
     /// Whether bytes are written.
     pub const fn writes(self) -> bool {
         !matches!(self, Access::Read)
@@ -28,6 +38,7 @@ impl Access {
 
 /// What an extent must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// Anything; the operation's shape rule has already judged it.
     Any,
@@ -46,6 +57,7 @@ pub enum Extent {
 /// What the stride of a dimension must be. Strides of extents of 1, of rows of one block and of tensors
 /// without elements are never used, so never refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stride {
     /// As in a packed tensor: no gap to the dimensions below.
     Packed,

@@ -80,7 +80,7 @@ struct Driver<'a, 'g> {
     trail: Vec<Attempt>,
 }
 
-/// Covers a graph: fused rules in the order of [`rules::FUSED`], then each remaining node by the kernel of its operation.
+/// Covers a graph: fused rules in their order, then each remaining node by the kernel of its operation.
 ///
 /// # Errors
 /// The graph has a cycle. Nodes that nothing takes are found by [`super::cover`], with their attempts in the trail.
@@ -88,11 +88,12 @@ pub fn decide(
     scene: &Scene<'_>,
     devices: &[Offered<'_>],
     options: &Options,
+    fused: &[&'static Rule],
 ) -> Result<Decisions, GraphError> {
     let order = scene.dependencies.order()?;
     let groups = Groups::new(&order);
     let mut driver = Driver { scene, devices, options, groups, accepted: Vec::new(), trail: Vec::new() };
-    for rule in rules::FUSED {
+    for rule in fused.iter().copied() {
         for root in &order {
             let kind = scene.graph.node(*root).op.kind();
             if kind == rule.root && driver.groups.of[root.index()].is_none() {
@@ -116,6 +117,7 @@ impl Driver<'_, '_> {
             root,
             visited: vec![root],
             covered: Vec::new(),
+            operands: Vec::new(),
             declines: Vec::new(),
             state: State::Offered,
         };
@@ -126,6 +128,7 @@ impl Driver<'_, '_> {
             Ok(claim) => {
                 attempt.state = State::Matched;
                 attempt.covered.clone_from(&claim.nodes);
+                attempt.operands.clone_from(&claim.operands);
                 // A rule that is off still looks, so that its nodes' stories can say so.
                 if disabled && !single {
                     let (rule, node) = (rule.name, root);

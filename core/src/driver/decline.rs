@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// The reason of a refusal: what was expected and what was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the variant lines name the fields")]
 pub enum Why {
@@ -71,8 +72,36 @@ pub enum Why {
     Revoked { reason: String },
 }
 
+impl Why {
+    /// The reason's name, as in files.
+    pub fn name(&self) -> String {
+        match serde_json::to_value(self) {
+            Ok(serde_json::Value::String(name)) => name,
+            Ok(serde_json::Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
+            _ => String::new(),
+        }
+    }
+
+    /// The port that it is about, if it is about one.
+    pub fn port(&self) -> Option<&'static str> {
+        match self {
+            Why::WriteBetween { port, .. }
+            | Why::OwnResult { port }
+            | Why::Overlap { a: port, .. }
+            | Why::Unbound { port }
+            | Why::NoSuchPort { port }
+            | Why::DType { port, .. }
+            | Why::Extent { port, .. }
+            | Why::Stride { port, .. }
+            | Why::Alignment { port, .. }
+            | Why::Derived { port, .. } => Some(port),
+            _ => None,
+        }
+    }
+}
+
 /// One refusal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Decline {
     /// The rule that was refused.
     pub rule: &'static str,
@@ -90,6 +119,6 @@ impl std::fmt::Display for Decline {
         if let Some(step) = self.step {
             write!(f, ", step {step}")?;
         }
-        write!(f, ": {:?}", self.why)
+        write!(f, ": {}", self.why)
     }
 }

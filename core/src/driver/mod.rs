@@ -6,6 +6,7 @@ mod decline;
 mod judge;
 mod site;
 mod trail;
+mod words;
 
 pub use claim::Claim;
 pub use decide::{Accepted, Decisions, Forbidden, Offered, Options, decide};

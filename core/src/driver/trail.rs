@@ -1,11 +1,10 @@
 //! Every decision of planning as data: complete by construction, not a debug build.
 
 use super::Decline;
-use crate::graph::NodeId;
-use serde::Serialize;
+use crate::graph::{NodeId, Tensor};
 
 /// How far an attempt came.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum State {
     /// The rule itself declined.
     Offered,
@@ -29,7 +28,7 @@ pub enum State {
 }
 
 /// One root offered to one rule.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
     /// The rule.
     pub rule: &'static str,
@@ -39,6 +38,8 @@ pub struct Attempt {
     pub visited: Vec<NodeId>,
     /// Nodes of the claim; empty if the rule declined.
     pub covered: Vec<NodeId>,
+    /// Tensors of the claim by port; empty if the rule declined.
+    pub operands: Vec<(&'static str, Tensor)>,
     /// Refusals: one by the rule, or one per variant by the driver.
     pub declines: Vec<Decline>,
     /// How far it came.

@@ -8,6 +8,7 @@ mod build;
 mod depend;
 mod dtype;
 mod error;
+pub mod file;
 pub(crate) mod float;
 mod layout;
 mod op;
@@ -30,10 +31,8 @@ pub use part::Part;
 pub use shapes::{Placed, Shaped, may_be_in_place, results};
 pub use tensor::{Node, NodeId, Owner, Storage, StorageId, Tensor, TensorId};
 
-use serde::{Deserialize, Serialize};
-
 /// A graph of plain operations.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// Blocks of bytes.
     pub storages: Vec<Storage>,

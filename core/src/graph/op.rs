@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which of the two published forms of the Euclidean norm is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum L2Form {
     /// `x / max(length, eps)`.
     MaxEps,
@@ -17,6 +18,7 @@ pub enum L2Form {
 
 /// How a value head finds its key head in a gated delta net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HeadMap {
     /// Value head j uses key head j mod the number of key heads.
     Tiled,
@@ -27,6 +29,7 @@ pub enum HeadMap {
 /// Element-wise functions of one value.
 #[expect(missing_docs, reason = "the variants are the usual names of the functions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum UnaryKind {
     Silu,
     Sigmoid,
@@ -46,6 +49,7 @@ pub enum UnaryKind {
 /// Element-wise functions of two values.
 #[expect(missing_docs, reason = "the variants are the usual names of the functions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BinaryKind {
     Add,
     Sub,
@@ -55,6 +59,7 @@ pub enum BinaryKind {
 
 /// How rotary embedding pairs its dimensions and picks positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RopeKind {
     /// Pairs (2i, 2i + 1).
     Interleaved,
@@ -66,27 +71,33 @@ pub enum RopeKind {
 
 /// Attributes of a rotary embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rope {
     /// Pairing and positions.
     pub kind: RopeKind,
     /// How many leading dimensions of a head are rotated; the rest pass through.
     pub dims: u32,
     /// Base of the frequencies.
+    #[serde(with = "super::float")]
     pub base: f32,
     /// Positions are multiplied by this (1 / context scaling factor).
+    #[serde(with = "super::float")]
     pub scale: f32,
     /// Sections of `MultiSection`, in pairs.
     pub sections: [u32; 4],
     /// YaRN: 0 turns it off, 1 is full extrapolation mixing.
+    #[serde(with = "super::float")]
     pub yarn_mix: f32,
     /// YaRN: the context length of training.
     pub yarn_context: u32,
     /// Cosines and sines are multiplied by this.
+    #[serde(with = "super::float")]
     pub magnitude: f32,
 }
 
 /// Which triangle of a matrix is kept; the rest becomes zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Triangle {
     /// Strictly below the diagonal.
     Lower,
@@ -100,6 +111,7 @@ pub enum Triangle {
 
 /// A plain operation with its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Op {
     /// Another layout on the source's storage. No work: an alias.
     View,
@@ -134,11 +146,13 @@ pub enum Op {
     /// `x / sqrt(mean(x²) + eps)` per row.
     RmsNorm {
         /// Added to the mean square.
+        #[serde(with = "super::float")]
         eps: f32,
     },
     /// Rows scaled to Euclidean length one.
     L2Norm {
         /// Guard of the division.
+        #[serde(with = "super::float")]
         eps: f32,
         /// Where the guard enters.
         form: L2Form,
@@ -151,8 +165,10 @@ pub enum Op {
     /// `x·scale + bias`.
     Scale {
         /// Factor.
+        #[serde(with = "super::float")]
         scale: f32,
         /// Summand.
+        #[serde(with = "super::float")]
         bias: f32,
     },
     /// Element-wise on one tensor.
@@ -167,11 +183,13 @@ pub enum Op {
     /// `softmax(x·scale + mask)` per row; a row that is masked whole gives zeros.
     Softmax {
         /// Factor on `x`.
+        #[serde(with = "super::float")]
         scale: f32,
     },
     /// `softmax(scale·q·k + mask)·v` per head: `[q, k, v, (mask), (sinks), (segments)] → [out]`.
     FlashAttention {
         /// Factor on the scores.
+        #[serde(with = "super::float")]
         scale: f32,
     },
     /// How well blocks of cached keys match each token, minus infinity for those it does not see whole:
@@ -184,6 +202,7 @@ pub enum Op {
     /// `[q, k, v, blocks, segments] → [out]`.
     BlockAttention {
         /// Factor on the scores.
+        #[serde(with = "super::float")]
         scale: f32,
         /// Cells of a block.
         block: u32,
@@ -215,6 +234,7 @@ pub enum Op {
     /// Sum of each row.
     SumRows,
     /// Running sum along each row.
+    #[serde(rename = "cumsum")]
     CumSum,
     /// Keeps one triangle of each matrix.
     Tri {
@@ -241,6 +261,7 @@ pub enum Op {
 /// The operation without its attributes; rules match on it.
 #[expect(missing_docs, reason = "the variants are those of `Op`")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OpKind {
     View,
     GetRows,
@@ -269,6 +290,7 @@ pub enum OpKind {
     TopK,
     Argsort,
     SumRows,
+    #[serde(rename = "cumsum")]
     CumSum,
     Tri,
     SolveTri,

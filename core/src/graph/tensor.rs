@@ -32,6 +32,7 @@ id!(
 
 /// Who fills a storage and how long it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Owner {
     /// Loaded once, never written by a graph.
     Weight,
@@ -44,7 +45,7 @@ pub enum Owner {
 }
 
 /// A block of bytes with an owner.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Storage {
     /// Name, unique among weights, states and inputs.
     pub name: String,
@@ -81,7 +82,7 @@ impl Tensor {
 }
 
 /// One operation with its operands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// What is computed.
     pub op: Op,

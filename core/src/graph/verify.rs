@@ -1,6 +1,8 @@
 //! Valid or rejected: the checks that every graph passes before planning, whoever built it.
 
-use super::{Dependencies, Graph, GraphError, NodeId, Op, Owner, Placed, TensorId, may_be_in_place, results};
+use super::{
+    Dependencies, Graph, GraphError, NodeId, Op, Owner, Placed, Tensor, TensorId, may_be_in_place, results,
+};
 
 impl Graph {
     /// Checks ids, views, shape rules, versions, targets and acyclicity.
@@ -29,35 +31,28 @@ impl Graph {
     }
 
     fn verify_tensors(&self) -> Result<(), GraphError> {
-        for (index, tensor) in self.tensors.iter().enumerate() {
-            let id = TensorId(index as u32);
-            let Some(storage) = self.storages.get(tensor.storage.index()) else {
-                return Err(GraphError::NoStorage { tensor: id, storage: tensor.storage });
-            };
-            let layout = tensor.layout;
-            let whole = layout.shape[0].is_multiple_of(layout.dtype.block_values());
-            let elements = layout.shape.iter().try_fold(1u64, |n, e| n.checked_mul(*e));
-            if !whole || elements.is_none() {
-                return Err(GraphError::Unpackable {
-                    op: "tensor",
-                    dtype: layout.dtype,
-                    shape: layout.shape,
-                });
-            }
-            if layout.range().is_none_or(|range| range.end > storage.bytes) {
-                let (shape, strides) = (layout.shape, layout.strides);
-                return Err(GraphError::OutsideStorage {
-                    shape,
-                    strides,
-                    offset: layout.offset,
-                    bytes: storage.bytes,
-                });
-            }
+        (0..self.tensors.len()).try_for_each(|index| self.verify_tensor(TensorId(index as u32)))
+    }
+
+    /// That a tensor lies inside a storage that exists, and that its rows are whole blocks.
+    pub(super) fn verify_tensor(&self, id: TensorId) -> Result<(), GraphError> {
+        let Tensor { storage, layout, .. } = *self.tensor(id);
+        let Some(block) = self.storages.get(storage.index()) else {
+            return Err(GraphError::NoStorage { tensor: id, storage });
+        };
+        let whole = layout.shape[0].is_multiple_of(layout.dtype.block_values());
+        let elements = layout.shape.iter().try_fold(1u64, |n, e| n.checked_mul(*e));
+        if !whole || elements.is_none() {
+            return Err(GraphError::Unpackable { op: "tensor", dtype: layout.dtype, shape: layout.shape });
+        }
+        if layout.range().is_none_or(|range| range.end > block.bytes) {
+            let (shape, strides, offset) = (layout.shape, layout.strides, layout.offset);
+            return Err(GraphError::OutsideStorage { shape, strides, offset, bytes: block.bytes });
         }
         Ok(())
     }
 
-    fn verify_node(&self, id: NodeId) -> Result<(), GraphError> {
+    pub(super) fn verify_node(&self, id: NodeId) -> Result<(), GraphError> {
         let node = self.node(id);
         for tensor in node.sources.iter().flatten().chain(&node.results) {
             self.known(*tensor)?;

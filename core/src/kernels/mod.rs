@@ -50,6 +50,7 @@ pub mod unary;
 
 pub use call::{Call, KernelError, Operand, Place};
 
+use crate::backend::Offer;
 use crate::contract::Contract;
 use crate::segment::{SEGMENT_WORDS, Segment};
 
@@ -136,4 +137,11 @@ fn segments(table: &Operand<'_>, rows: u64, slots: u64) -> Result<Vec<Segment>, 
         all.push(segment);
     }
     Ok(all)
+}
+
+/// The reference of every kernel as an offer, to plan what [`interpret`](crate::interpret::interpret) runs.
+pub fn references() -> Vec<Offer> {
+    let offer =
+        |kernel: &'static Kernel| Offer { contract: &kernel.contract, variant: "reference", exact: true };
+    ALL.iter().copied().map(offer).collect()
 }

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::driver::{self, Accepted, Decisions, Offered, Options, Scene};
 use crate::graph::{Graph, StorageId};
+use crate::rules::{self, Rule};
 use std::sync::Arc;
 
 /// Plans a graph for devices, the preferred first. The graph must have passed [`Graph::verify`].
@@ -12,11 +13,24 @@ use std::sync::Arc;
 /// # Errors
 /// [`PlanError::Uncovered`] names each node that nothing takes with its whole trail.
 pub fn build(graph: Arc<Graph>, devices: &[Offered<'_>], options: &Options) -> Result<Plan, PlanError> {
+    build_with(graph, devices, options, rules::FUSED)
+}
+
+/// The same with other fused rules than [`rules::FUSED`], or in another order.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_with(
+    graph: Arc<Graph>,
+    devices: &[Offered<'_>],
+    options: &Options,
+    fused: &[&'static Rule],
+) -> Result<Plan, PlanError> {
     if devices.is_empty() {
         return Err(PlanError::NoDevice);
     }
     let scene = Scene::new(&graph);
-    let decisions = driver::decide(&scene, devices, options)?;
+    let decisions = driver::decide(&scene, devices, options, fused)?;
     check_cover(&scene, &decisions)?;
     let schedule = schedule::schedule(&scene, &decisions.accepted)?;
     let dispatches: Vec<Dispatch> = schedule

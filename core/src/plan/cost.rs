@@ -2,10 +2,9 @@
 
 use super::Binding;
 use crate::kernels::mul_mats;
-use serde::Serialize;
 
 /// Bytes moved and floating-point operations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Bytes read and written, each operand once. Pools and caches count whole; the run decides how much of them is used.
     pub bytes: u64,

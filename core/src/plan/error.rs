@@ -51,3 +51,18 @@ pub enum PlanError {
     #[error("claims wait for each other at {node:?}: this is a fault of the planner")]
     Order { node: NodeId },
 }
+
+/// What is wrong with a plan file.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message names its fields")]
+pub enum PlanFileError {
+    #[error("a plan file of {bytes} bytes: at most {most} are read")]
+    TooLarge { bytes: u64, most: u64 },
+    #[error("not a plan file: {why}; `weft plan --json` writes one")]
+    Form { why: String },
+    #[error("`format` is `{got}`: a plan file says `{want}`")]
+    Format { got: String, want: &'static str },
+    #[error("version {got} of the plan format: this program reads version {want}; write the file anew")]
+    Version { got: u64, want: u64 },
+}

@@ -1,10 +1,10 @@
 //! Plans for people: counts, and the whole story of a node.
 
-use super::{Placement, Plan};
-use crate::driver::{Attempt, State};
-use crate::graph::{NodeId, Owner};
+use super::{Placement, Plan, Uncovered};
+use crate::driver::{Attempt, Decline, State, Why};
+use crate::graph::{Graph, Layout, NodeId, Owner, TensorId};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 /// Counts of a plan.
@@ -80,37 +80,15 @@ impl Plan {
         self.trail.iter().filter(move |attempt| attempt.visited.contains(&node))
     }
 
-    /// Nodes that a selector means: an index, a label, or the stem of an operation.
+    /// Nodes that a selector means: an index, a label, the stem of an operation, or those that make or take a tensor: `t`
+    /// and its index, or the name of an output, weight, state or input.
     pub fn select(&self, selector: &str) -> Vec<NodeId> {
-        let by_index = selector.parse::<u32>().ok().map(NodeId);
-        self.graph
-            .node_ids()
-            .filter(|id| {
-                let node = self.graph.node(*id);
-                by_index == Some(*id) || node.label == selector || node.op.kind().signature().stem == selector
-            })
-            .collect()
+        select(&self.graph, selector)
     }
 
     /// A node's story: operands with strides, what became of it, and every rule that looked at it, a line each.
     pub fn explain(&self, node: NodeId) -> String {
-        let mut text = format!("{}\n", self.graph.describe(node));
-        let it = self.graph.node(node);
-        let signature = it.op.kind().signature();
-        let sources = signature.sources.iter().map(|p| p.name).zip(it.sources.iter().copied());
-        let results = signature.results.iter().copied().zip(it.results.iter().map(|t| Some(*t)));
-        for (name, tensor) in sources.chain(results) {
-            let Some(tensor) = tensor.map(|t| self.graph.tensor(t)) else { continue };
-            let layout = tensor.layout;
-            let storage = self.graph.storage(tensor.storage);
-            let label =
-                if storage.name.is_empty() { format!("#{}", tensor.storage.0) } else { storage.name.clone() };
-            let _ = writeln!(
-                text,
-                "  {name}: {} {:?} strides {:?} bytes, offset {}, storage {label} v{}",
-                layout.dtype, layout.shape, layout.strides, layout.offset, tensor.version
-            );
-        }
+        let mut text = operands(&self.graph, node);
         match self.placements.get(node.index()) {
             Some(Placement::Dispatch(index)) => {
                 let d = &self.dispatches[*index];
@@ -128,21 +106,121 @@ impl Plan {
             Some(Placement::Alias) => text.push_str("  is a view: no work\n"),
             None => text.push_str("  is not a node of this graph\n"),
         }
-        for attempt in self.attempts(node) {
-            let state = match &attempt.state {
-                State::Offered => "declined".to_owned(),
-                State::Matched => "matched, not claimed".to_owned(),
-                State::Claimed { dispatch } => format!("claimed by dispatch {dispatch}"),
-                State::Executable { dispatch } => format!("claimed and built as dispatch {dispatch}"),
-                State::Revoked { reason } => format!("claimed, then revoked: {reason}"),
-            };
-            let _ = write!(text, "  {} at node {}: {state}", attempt.rule, attempt.root.0);
-            for decline in &attempt.declines {
-                let step = decline.step.map_or(String::new(), |s| format!(" step {s}"));
-                let _ = write!(text, "; node {}{step}: {:?}", decline.node.0, decline.why);
-            }
-            text.push('\n');
-        }
+        self.attempts(node).for_each(|attempt| tell(&self.graph, attempt, &mut text));
         text
     }
+}
+
+/// Nodes that a selector means, as [`Plan::select`], in a graph without a plan.
+pub fn select(graph: &Graph, selector: &str) -> Vec<NodeId> {
+    let by_index = selector.parse::<u32>().ok().map(NodeId);
+    let tensors = tensors(graph, selector);
+    graph
+        .node_ids()
+        .filter(|id| {
+            let node = graph.node(*id);
+            let touches = || node.sources.iter().flatten().chain(&node.results).any(|t| tensors.contains(t));
+            by_index == Some(*id)
+                || (node.label == selector && !selector.is_empty())
+                || node.op.kind().signature().stem == selector
+                || (!tensors.is_empty() && touches())
+        })
+        .collect()
+}
+
+/// Tensors that a selector means: one by index, an output by name, or all on a storage.
+fn tensors(graph: &Graph, selector: &str) -> HashSet<TensorId> {
+    let by_index = selector.strip_prefix('t').and_then(|index| index.parse::<u32>().ok()).map(TensorId);
+    let storage = graph.storages.iter().position(|storage| !selector.is_empty() && storage.name == selector);
+    let on = |id: &TensorId| storage == Some(graph.tensor(*id).storage.index());
+    let all = (0..graph.tensors.len() as u32).map(TensorId);
+    all.filter(|id| by_index == Some(*id) || graph.output(selector) == Some(*id) || on(id)).collect()
+}
+
+/// The story of a node that nothing takes, or that is taken twice.
+pub fn story(graph: &Graph, lost: &Uncovered) -> String {
+    let mut text = operands(graph, lost.node);
+    match lost.times {
+        0 => text.push_str("  no kernel takes it\n"),
+        times => {
+            let _ = writeln!(text, "  is covered {times} times");
+        }
+    }
+    lost.attempts.iter().for_each(|attempt| tell(graph, attempt, &mut text));
+    text
+}
+
+/// A layout in words: strides in bytes and in elements.
+fn layout(layout: &Layout) -> String {
+    let size = layout.dtype.block_bytes();
+    let whole = layout.strides.iter().all(|stride| stride.is_multiple_of(size));
+    let unit = if layout.dtype.is_quantised() { "blocks" } else { "elements" };
+    let counted = match whole {
+        true => format!(" ({:?} {unit})", layout.strides.map(|stride| stride / size)),
+        false => String::new(),
+    };
+    let Layout { dtype, shape, strides, offset } = layout;
+    format!("{dtype} {shape:?} strides {strides:?} bytes{counted}, offset {offset}")
+}
+
+/// A node with its sources and results.
+fn operands(graph: &Graph, node: NodeId) -> String {
+    let mut text = format!("node {}: {}\n", node.0, graph.describe(node));
+    let it = graph.node(node);
+    let signature = it.op.kind().signature();
+    let sources = signature.sources.iter().map(|p| p.name).zip(it.sources.iter().copied());
+    let results = signature.results.iter().copied().zip(it.results.iter().map(|t| Some(*t)));
+    for (name, id) in sources.chain(results) {
+        let Some(id) = id else { continue };
+        let tensor = graph.tensor(id);
+        let storage = graph.storage(tensor.storage);
+        let label =
+            if storage.name.is_empty() { format!("#{}", tensor.storage.0) } else { storage.name.clone() };
+        let _ = writeln!(
+            text,
+            "  {name}: t{} {}, storage {label} v{}",
+            id.0,
+            layout(&tensor.layout),
+            tensor.version
+        );
+    }
+    text
+}
+
+/// One attempt: how far it came, and each refusal with what was at the port that it names.
+fn tell(graph: &Graph, attempt: &Attempt, text: &mut String) {
+    let state = match &attempt.state {
+        State::Offered => "declined".to_owned(),
+        State::Matched => "matched, not claimed".to_owned(),
+        State::Claimed { dispatch } => format!("claimed by dispatch {dispatch}"),
+        State::Executable { dispatch } => format!("claimed and built as dispatch {dispatch}"),
+        State::Revoked { reason } => format!("claimed, then revoked: {reason}"),
+    };
+    let _ = write!(text, "  {} at node {}: {state}", attempt.rule, attempt.root.0);
+    for decline in &attempt.declines {
+        let step = decline.step.map_or(String::new(), |s| format!(" step {s}"));
+        let _ = write!(text, "; node {}{step}: {}", decline.node.0, decline.why);
+        if let Some(source) = source(graph, decline) {
+            let _ = write!(text, " (source `{source}` of {})", graph.describe(decline.node));
+        }
+        let at = |port: &&'static str| attempt.operands.iter().find(|(name, _)| name == port);
+        if let Some((port, tensor)) = decline.why.port().as_ref().and_then(at) {
+            let _ = write!(text, " ({port} is {})", layout(&tensor.layout));
+        }
+    }
+    text.push('\n');
+}
+
+/// The name of the source that a refusal counts.
+fn source(graph: &Graph, decline: &Decline) -> Option<&'static str> {
+    let index = match decline.why {
+        Why::Missing { source }
+        | Why::Unexpected { source }
+        | Why::ManyWriters { source, .. }
+        | Why::Rearranged { source }
+        | Why::InputUnbound { source } => source,
+        _ => return None,
+    };
+    let ports = graph.node(decline.node).op.kind().signature().sources;
+    ports.get(index).map(|port| port.name)
 }

@@ -4,7 +4,7 @@
 
 use super::{Binding, Dispatch, Plan, Split};
 use crate::backend::DeviceError;
-use crate::graph::StorageId;
+use crate::graph::{StorageId, Tensor};
 use std::ops::Range;
 
 impl Dispatch {
@@ -24,6 +24,25 @@ impl Dispatch {
 }
 
 impl Plan {
+    /// The device and the dispatch that write a tensor, if one does and its bytes are still there at the end.
+    pub fn writer(&self, tensor: &Tensor) -> Option<(usize, usize)> {
+        let mut found = None;
+        for (index, dispatch) in self.dispatches.iter().enumerate() {
+            for binding in dispatch.bindings.iter().flatten().filter(|b| b.access.writes()) {
+                let other = binding.tensor;
+                if other.storage != tensor.storage {
+                    continue;
+                }
+                if other.version == tensor.version {
+                    found = Some((dispatch.device, index));
+                } else if other.version > tensor.version && other.layout.overlaps(&tensor.layout) {
+                    return None;
+                }
+            }
+        }
+        found
+    }
+
     /// The same up to a dispatch, which and all behind it are left out; what it reads can be read once this has run.
     pub fn before(&self, dispatch: usize) -> Plan {
         let mut plan = self.clone();

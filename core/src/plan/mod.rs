@@ -2,29 +2,37 @@
 
 mod build;
 mod checked;
+mod compare;
 mod cost;
+mod dot;
 mod error;
 mod explain;
 mod hash;
 mod launches;
 mod place;
+mod record;
 mod schedule;
+mod splits;
 mod transfer;
 
-pub use build::build;
+pub use build::{build, build_with};
 pub use checked::{Checked, NotFinite};
+pub use compare::{Change, Comparison};
 pub use cost::Cost;
-pub use error::{PlanError, Uncovered};
-pub use explain::Census;
+pub use error::{PlanError, PlanFileError, Uncovered};
+pub use explain::{Census, select, story};
+pub use record::{
+    AttemptRecord, BindingRecord, CopyRecord, DeclineRecord, DeviceRecord, DispatchRecord, FORMAT,
+    MOST_BYTES, PlanRecord, RevokedRecord, SplitRecord, VERSION,
+};
 
 use crate::contract::{Access, Constants};
 use crate::driver::{Attempt, Forbidden};
 use crate::graph::{Graph, Layout, NodeId, StorageId, Tensor};
-use serde::Serialize;
 use std::sync::Arc;
 
 /// A tensor at a port of a dispatch.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Binding {
     /// The port.
     pub port: &'static str,
@@ -35,7 +43,7 @@ pub struct Binding {
 }
 
 /// One launch.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Dispatch {
     /// The kernel's stem.
     pub kernel: &'static str,
@@ -58,7 +66,7 @@ pub struct Dispatch {
 }
 
 /// Bytes that cross from one device to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
     /// The storage.
     pub storage: StorageId,
@@ -71,7 +79,7 @@ pub struct Transfer {
 }
 
 /// Neighbouring dispatches on one device, with the copies that precede them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Split {
     /// Index of the device.
     pub device: usize,
@@ -84,7 +92,7 @@ pub struct Split {
 }
 
 /// Where a storage lies on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// A buffer of its own that outlives the plan: weights and states.
     Own,
@@ -95,7 +103,7 @@ pub enum Place {
 }
 
 /// One device's part of a plan.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DevicePart {
     /// The backend's name.
     pub name: String,
@@ -108,7 +116,7 @@ pub struct DevicePart {
 }
 
 /// What became of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// Computed by the dispatch of this index.
     Dispatch(usize),
@@ -117,10 +125,9 @@ pub enum Placement {
 }
 
 /// An immutable order of launches for one graph.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// The graph.
-    #[serde(skip)]
     pub graph: Arc<Graph>,
     /// Devices, in the order of preference.
     pub devices: Vec<DevicePart>,
@@ -137,7 +144,6 @@ pub struct Plan {
     /// Every decision that led here.
     pub trail: Vec<Attempt>,
     /// Claims given back after an earlier round failed to build them.
-    #[serde(skip)]
     pub revoked: Vec<Forbidden>,
     /// Equal for equal launches, on every machine and in every run.
     pub hash: u64,

@@ -5,18 +5,19 @@ use crate::Error;
 use crate::session::Inspection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_core::alone::{self, Bytes, Left};
-use weft_core::difference::Difference;
-use weft_core::driver::Options;
-use weft_core::graph::{Graph, NodeId, Op, Part, StorageId, TensorId};
-use weft_core::plan::Plan;
+use weft_core::driver::{Offered, Options};
+use weft_core::graph::{Graph, GraphError, NodeId, Part, StorageId, TensorId};
+use weft_core::kernels;
+use weft_core::plan::{self, Plan, PlanError};
+use weft_core::replay::{self, Data, Difference, Loading, Outcome};
+use weft_core::run::RunError;
 
 /// The launches that made a difference, by themselves.
 pub struct Blame {
     /// Their nodes, cut out of the graph.
     pub part: Part,
     /// What the first side gave them: with `part` a run that can be repeated.
-    pub bytes: Bytes,
+    pub data: Data,
     /// Every result of theirs, against the reference kernels.
     pub local: Vec<Local>,
     /// Who is at fault; nobody if both sides make the same of the same operands.
@@ -75,32 +76,51 @@ pub(super) fn blame(
         })
         .map(|(_, _, tensor)| tensor)
         .collect();
-    let part = graph
-        .part(&nodes, &outputs)
-        .map_err(|error| Error::Run(weft_core::plan::PlanError::from(error).into()))?;
-    let bytes = operands(first, &plans[0], &part, &nodes)?;
-    let alone = Arc::new(part.graph.clone());
-    let run = |side: &Side, disabled: &[String]| {
-        let options = Options {
-            exact: side.options.exact,
-            disabled: disabled.to_vec(),
-            keep_values: true,
-            ..Options::default()
-        };
-        alone::on(side.model.backends(), &alone, &bytes, &options)
+    let refused = |error: GraphError| Error::Run(RunError::Plan(PlanError::Graph(error)));
+    let part = graph.part(&nodes, &outputs).map_err(refused)?;
+    // One by one nothing is inside a kernel: each value can be had that nothing writes over.
+    let every = graph.part(&nodes, &lasting(graph, &nodes)).map_err(refused)?;
+    let data = operands(first, &plans[0], &part, &nodes)?;
+    let run = |part: &Part, side: &Side, disabled: &[String]| {
+        let options =
+            Options { exact: side.options.exact, disabled: disabled.to_vec(), ..Options::default() };
+        replay::run(&Arc::new(part.graph.clone()), side.model.backends(), &options, &data, Loading::Imported)
     };
     let one_by_one = ["*".to_owned()];
-    let fused =
-        [run(sides[0], &sides[0].options.disabled_rules)?, run(sides[1], &sides[1].options.disabled_rules)?];
-    let unfused = [run(sides[0], &one_by_one)?, run(sides[1], &one_by_one)?];
-    let reference = alone::by_reference(&alone, &bytes)?;
-    let local = locals(&part, graph, &reference, &fused, &unfused)?;
+    let planned = |side: &Side| run(&part, side, &side.options.disabled_rules);
+    let fused = [planned(sides[0])?, planned(sides[1])?];
+    let unfused = [run(&every, sides[0], &one_by_one)?, run(&every, sides[1], &one_by_one)?];
+    let reference = reference(&every, &data)?;
+    let local = locals(graph, (&part, &fused), (&every, &unfused), &reference);
     let culprit = culprit(&local);
-    Ok(Blame { part, bytes, local, culprit })
+    Ok(Blame { part, data, local, culprit })
+}
+
+/// Results of nodes that none of them writes over.
+fn lasting(graph: &Graph, nodes: &[NodeId]) -> Vec<TensorId> {
+    let results = || nodes.iter().flat_map(|node| graph.writes(*node));
+    let over = |tensor: TensorId| {
+        let tensor = graph.tensor(tensor);
+        results().map(|other| graph.tensor(other)).any(|other| {
+            other.storage == tensor.storage
+                && other.version > tensor.version
+                && other.layout.overlaps(&tensor.layout)
+        })
+    };
+    results().filter(|tensor| !over(*tensor)).collect()
+}
+
+/// Runs a part by the reference kernels, node by node.
+fn reference(part: &Part, data: &Data) -> Result<Outcome, Error> {
+    let offers = kernels::references();
+    let options = Options { exact: true, disabled: vec!["*".to_owned()], ..Options::default() };
+    let offered = [Offered { name: "reference", offers: &offers }];
+    let plan = plan::build(Arc::new(part.graph.clone()), &offered, &options).map_err(RunError::Plan)?;
+    Ok(replay::interpreted(Arc::new(plan), data)?)
 }
 
 /// What the part's storages held when its launches were about to read them.
-fn operands(side: &mut Inspection<'_>, plan: &Plan, part: &Part, nodes: &[NodeId]) -> Result<Bytes, Error> {
+fn operands(side: &mut Inspection<'_>, plan: &Plan, part: &Part, nodes: &[NodeId]) -> Result<Data, Error> {
     let inside: Vec<usize> = (0..plan.dispatches.len())
         .filter(|index| plan.dispatches[*index].nodes.iter().any(|node| nodes.contains(node)))
         .collect();
@@ -117,50 +137,56 @@ fn operands(side: &mut Inspection<'_>, plan: &Plan, part: &Part, nodes: &[NodeId
         let cut = touching(old, true).min().or_else(|| touching(old, false).max()).unwrap_or(0);
         cuts.entry(cut).or_default().push((new, old));
     }
-    let mut bytes = Bytes::new();
+    let mut data = Data::new();
     for (cut, storages) in cuts {
         let old: Vec<StorageId> = storages.iter().map(|(_, old)| *old).collect();
         let mut held = side.before(cut, &old)?;
         for (new, old) in storages {
             let given = held.remove(&old).unwrap_or_default();
-            bytes.insert(part.graph.storage(new).name.clone(), Arc::new(given));
+            data.insert(part.graph.storage(new).name.clone(), given);
         }
     }
-    Ok(bytes)
+    Ok(data)
 }
 
 fn locals(
-    part: &Part,
     whole: &Graph,
-    reference: &Left,
-    fused: &[Left; 2],
-    unfused: &[Left; 2],
-) -> Result<Vec<Local>, Error> {
+    (part, fused): (&Part, &[Outcome; 2]),
+    (every, unfused): (&Part, &[Outcome; 2]),
+    reference: &Outcome,
+) -> Vec<Local> {
+    let of = |part: &Part, outcome: &Outcome, tensor: TensorId| {
+        let new = part.tensor(tensor)?;
+        let (name, _) = part.graph.outputs.iter().find(|(_, output)| *output == new)?;
+        let writer = outcome.plan.writer(part.graph.tensor(new));
+        let kernel = writer.map_or_else(String::new, |(_, by)| super::kernel(&outcome.plan, by));
+        Some(Made { bytes: outcome.outputs.get(name)?.clone(), kernel })
+    };
+    let kernel = |made: &Option<Made>| made.as_ref().map_or_else(String::new, |made| made.kernel.clone());
     let mut all = Vec::new();
-    for (index, node) in part.graph.nodes.iter().enumerate().filter(|(_, node)| node.op != Op::View) {
-        for result in &node.results {
-            let dtype = part.graph.tensor(*result).dtype();
-            let Some(right) = reference.tensors.get(result) else { continue };
-            let off = |left: &Left| {
-                let got = left.tensors.get(result);
-                got.map(|got| Difference::between(dtype, right, got)).transpose().map_err(Error::Unreadable)
-            };
-            let by = |left: &Left| {
-                let writer = left.plan.writer(part.graph.tensor(*result));
-                writer.map_or_else(String::new, |(_, index)| super::kernel(&left.plan, index))
-            };
-            let values = fused.each_ref().map(|left| left.tensors.get(result));
-            all.push(Local {
-                node: part.nodes[index],
-                name: whole.describe(part.nodes[index]),
-                fused: [off(&fused[0])?, off(&fused[1])?],
-                unfused: [off(&unfused[0])?, off(&unfused[1])?],
-                kernels: [fused.each_ref().map(by), unfused.each_ref().map(by)],
-                apart: values[0].is_some() && values[1].is_some() && values[0] != values[1],
-            });
-        }
+    for (node, tensor) in every.nodes.iter().flat_map(|node| whole.writes(*node).map(move |t| (*node, t))) {
+        let dtype = whole.tensor(tensor).dtype();
+        let Some(right) = of(every, reference, tensor) else { continue };
+        let off =
+            |made: &Option<Made>| made.as_ref().map(|made| Difference::of(dtype, &made.bytes, &right.bytes));
+        let fused = fused.each_ref().map(|outcome| of(part, outcome, tensor));
+        let unfused = unfused.each_ref().map(|outcome| of(every, outcome, tensor));
+        all.push(Local {
+            node,
+            name: whole.describe(node),
+            fused: fused.each_ref().map(off),
+            unfused: unfused.each_ref().map(off),
+            kernels: [fused.each_ref().map(kernel), unfused.each_ref().map(kernel)],
+            apart: matches!(&fused, [Some(a), Some(b)] if a.bytes != b.bytes),
+        });
     }
-    Ok(all)
+    all
+}
+
+/// A tensor and the kernel that made it.
+struct Made {
+    bytes: Vec<u8>,
+    kernel: String,
 }
 
 /// The side that is further from the reference, and there the first node that is wrong by itself, else the fused kernel.

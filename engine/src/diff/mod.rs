@@ -7,9 +7,9 @@ pub use blame::{Blame, Culprit, Local};
 use crate::session::{Inspection, Session, SessionOptions};
 use crate::{Error, Model};
 use std::sync::Arc;
-use weft_core::difference::Difference;
 use weft_core::graph::{DType, Graph, NodeId, Op, Owner, TensorId};
 use weft_core::plan::Plan;
+use weft_core::replay::Difference;
 
 /// One way of running a model.
 #[derive(Clone)]
@@ -143,7 +143,7 @@ fn compare(
             };
             let ((on_a, by_a), (on_b, by_b)) = writers;
             let (mine, other) = (a.tensor(on_a, *x)?, b.tensor(on_b, *y)?);
-            let difference = Difference::between(left.dtype(), &mine, &other).map_err(Error::Unreadable)?;
+            let difference = Difference::of(left.dtype(), &other, &mine);
             report.compared.push(Compared {
                 position,
                 tokens,

@@ -145,7 +145,7 @@ impl Inspection<'_> {
                     device.zip(run.as_mut()).map(read).transpose()?
                 }
             };
-            let missing = || RunError::NoBytes { name: format!("{} (storage {})", what.name, storage.0) };
+            let missing = || RunError::NoInput { name: format!("{} (storage {})", what.name, storage.0) };
             found.insert(*storage, bytes.ok_or_else(missing)?);
         }
         drop(run);

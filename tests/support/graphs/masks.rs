@@ -22,6 +22,8 @@ pub struct Attention {
     pub head: u64,
     pub index_heads: u64,
     pub index_head: u64,
+    /// Whether the mask and what is made of it are in half precision.
+    pub half: bool,
     /// Whether the cast of the mask names its own result as its target.
     pub into_self: bool,
     /// Whether the first token may see nothing.
@@ -39,6 +41,7 @@ pub const SMALL: Attention = Attention {
     head: 16,
     index_heads: 4,
     index_head: 16,
+    half: true,
     into_self: true,
     blind: false,
 };
@@ -55,6 +58,7 @@ pub fn true_size(cells: u64) -> Attention {
         head: 256,
         index_heads: 4,
         index_head: 128,
+        half: true,
         into_self: true,
         blind: false,
     }
@@ -139,7 +143,9 @@ impl Attention {
     /// The mask of the selected cells. `[cells, tokens]`, half precision
     fn selected(&self, g: &mut Import, scores: Value, mask: Value, width: u64) -> Value {
         let (cells, tokens) = (self.cells, self.tokens);
-        let wide = if self.into_self {
+        let wide = if !self.half {
+            mask
+        } else if self.into_self {
             g.cast_into_self(mask, DType::F32)
         } else {
             g.op(Op::Cast { to: DType::F32 }, &[mask])
@@ -167,7 +173,8 @@ impl Attention {
     pub fn build(&self, g: &mut Import, x: Value) -> Value {
         let Attention { tokens, cells, heads, kv_heads, head, .. } = *self;
         let places = g.input("places", DType::I64, &[tokens]);
-        let mask = g.input("mask", DType::F16, &[cells, tokens]);
+        let dtype = if self.half { DType::F16 } else { DType::F32 };
+        let mask = g.input("mask", dtype, &[cells, tokens]);
         let mask = match self.width {
             None => mask,
             Some(width) => {
@@ -201,14 +208,13 @@ impl Attention {
         let mut data = Data::new();
         let places: Vec<u8> = (0..tokens).flat_map(|t| (place(t) as i64).to_le_bytes()).collect();
         data.insert("places".to_owned(), places);
-        let mut mask = Vec::new();
-        for t in 0..tokens {
-            for c in 0..cells {
-                let seen = c <= place(t) && !(self.blind && t == 0);
-                let value = if seen { half::f16::ZERO } else { half::f16::NEG_INFINITY };
-                mask.extend(value.to_le_bytes());
-            }
-        }
+        let seen = |t: u64, c: u64| c <= place(t) && !(self.blind && t == 0);
+        let values = (0..tokens).flat_map(|t| (0..cells).map(move |c| (t, c)));
+        let values = values.map(|(t, c)| if seen(t, c) { 0.0 } else { f32::NEG_INFINITY });
+        let mask = match self.half {
+            true => values.flat_map(|value| half::f16::from_f32(value).to_le_bytes()).collect(),
+            false => values.flat_map(f32::to_le_bytes).collect(),
+        };
         data.insert("mask".to_owned(), mask);
         if self.width.is_none() {
             return data;
@@ -262,6 +268,7 @@ pub fn all() -> Vec<Fixture> {
     let dense = Attention { width: None, ..SMALL };
     let all = Attention { width: Some(SMALL.cells), ..SMALL };
     let plain = Attention { into_self: false, ..SMALL };
+    let wide = Attention { half: false, ..SMALL };
     let one = Attention { tokens: 1, ..SMALL };
     let blind = Attention { blind: true, ..SMALL };
     vec![
@@ -269,6 +276,7 @@ pub fn all() -> Vec<Fixture> {
         all.then(layer, "selection of all cells, then a delta net"),
         SMALL.then(layer, "selection by mask, then a delta net"),
         plain.then(layer, "selection with a plain cast, then a delta net"),
+        wide.then(layer, "selection by a mask in single precision, then a delta net"),
         one.then(layer, "selection for one token, then a delta net"),
         blind.then(layer, "selection with a blind token, then a delta net"),
     ]

@@ -11,11 +11,13 @@ pub mod masks;
 pub mod misses;
 pub mod models;
 pub mod odd;
+pub mod paired;
 pub mod projections;
 pub mod random;
 pub mod same;
 pub mod segmented;
 pub mod sharing;
+pub mod shipped;
 pub mod small;
 pub mod states;
 
