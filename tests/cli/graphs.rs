@@ -82,7 +82,7 @@ fn what_went_in_can_be_saved_and_gives_the_same_out() {
     let read = |file: &str| References::read(Path::new(file)).floats("out.first");
     assert_eq!(read(&first), read(&second));
     assert_eq!(read(&first).len(), 48);
-    let wrong = weft(&["replay", &shipped("write_between"), "--backend", "cpu", "--tensors", &inputs]);
+    let wrong = weft(&["replay", &shipped("paired_drafts"), "--backend", "cpu", "--tensors", &inputs]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(
         text(&wrong.stderr).contains("is no weight, state or input of the graph"),

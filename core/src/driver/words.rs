@@ -63,6 +63,9 @@ impl Display for Why {
             Why::Overlap { a, b } => write!(f, "{a} and {b} share bytes, and one is written"),
             Why::Unbound { port } => write!(f, "wanted a tensor at {port}, found none"),
             Why::NoSuchPort { port } => write!(f, "the contract has no port {port}"),
+            Why::DType { port, want: [], got } => {
+                write!(f, "{port}: wanted no tensor, found one of type {got}")
+            }
             Why::DType { port, want, got } => {
                 let want: Vec<&str> = want.iter().map(|dtype| dtype.name()).collect();
                 write!(f, "{port}: wanted type {}, found {got}", want.join(" or "))

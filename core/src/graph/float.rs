@@ -1,24 +1,28 @@
-//! Floats in files: JSON has no infinities, so those are written as text.
+//! Floats in files: as short as an f32 can be told, and as text where JSON has no number, as for infinities.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
-    Number(f32),
+    Number(f64),
     Text(String),
 }
 
 /// A number if it is finite, else `inf`, `-inf` or `NaN`.
 pub(crate) fn serialize<S: Serializer>(value: &f32, serializer: S) -> Result<S::Ok, S::Error> {
-    let written = if value.is_finite() { Written::Number(*value) } else { Written::Text(value.to_string()) };
-    written.serialize(serializer)
+    let text = value.to_string();
+    // The digits that tell this f32 from all others, not those of the f64 nearest to it.
+    match text.parse() {
+        Ok(number) if value.is_finite() => Written::Number(number).serialize(serializer),
+        _ => Written::Text(text).serialize(serializer),
+    }
 }
 
 /// The inverse of [`serialize`].
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
     match Written::deserialize(deserializer)? {
-        Written::Number(value) => Ok(value),
+        Written::Number(value) => Ok(value as f32),
         Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
     }
 }
@@ -26,6 +30,19 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 #[cfg(test)]
 mod tests {
     use crate::graph::Op;
+
+    #[test]
+    fn a_float_is_as_short_as_it_can_be() {
+        let op = Op::RmsNorm { eps: 1e-6 };
+        assert_eq!(serde_json::to_string(&op).unwrap(), r#"{"rms_norm":{"eps":1e-6}}"#);
+        assert_eq!(serde_json::to_value(op).unwrap().to_string(), r#"{"rms_norm":{"eps":1e-6}}"#);
+        for bits in (0..u32::MAX).step_by(40_009) {
+            let op = Op::Fill { value: f32::from_bits(bits) };
+            let read: Op = serde_json::from_str(&serde_json::to_string(&op).unwrap()).unwrap();
+            let Op::Fill { value } = read else { unreachable!("a fill") };
+            assert!(value.to_bits() == bits || (value.is_nan() && f32::from_bits(bits).is_nan()), "{bits:x}");
+        }
+    }
 
     #[test]
     fn an_operation_survives_a_file() {

@@ -197,6 +197,11 @@ fn tell(graph: &Graph, attempt: &Attempt, text: &mut String) {
         State::Revoked { reason } => format!("claimed, then revoked: {reason}"),
     };
     let _ = write!(text, "  {} at node {}: {state}", attempt.rule, attempt.root.0);
+    if matches!(attempt.state, State::Claimed { .. } | State::Executable { .. })
+        && !attempt.declines.is_empty()
+    {
+        text.push_str(", after other variants had refused");
+    }
     for decline in &attempt.declines {
         let step = decline.step.map_or(String::new(), |s| format!(" step {s}"));
         let _ = write!(text, "; node {}{step}: {}", decline.node.0, decline.why);

@@ -172,12 +172,18 @@ function choose(plan, index) {
   plan.boxes.get(index)?.classList.add("chosen");
   const other = plans.find((candidate) => candidate !== plan);
   const twin = other?.keys.get(plan.key[index]);
-  if (twin !== undefined) show(other.boxes.get(twin)).classList.add("chosen");
+  const opens = byId("story").hidden;
   tell(plan, index, twin === undefined ? null : [other, twin]);
+  // The story takes room: what was in the middle no longer is.
+  if (opens && plan.boxes.has(index)) show(plan.boxes.get(index));
+  if (twin !== undefined) show(other.boxes.get(twin)).classList.add("chosen");
 }
 
+/** Brings a box to the middle of its pane. */
 function show(box) {
-  box.scrollIntoView({ block: "center", inline: "center" });
+  const pane = box.closest(".plan");
+  const [inner, outer] = [box.getBoundingClientRect(), pane.getBoundingClientRect()];
+  pane.scrollBy(inner.left - outer.left - (outer.width - inner.width) / 2, inner.top - outer.top - (outer.height - inner.height) / 2);
   return box;
 }
 
