@@ -48,6 +48,7 @@ fn on_the_cpu_no_rule_fires_whose_kernel_is_absent_there() {
     let want = [
         "gated_attention",
         "norm_rope_rows",
+        "mul_mat_mix",
         "mul_mat_id_swiglu",
         "mul_mat_swiglu",
         "mul_mat_gated",
