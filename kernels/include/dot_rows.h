@@ -12,9 +12,12 @@ template <int TYPE> PKD TeamWords<TYPE> fetch_rows(const Rows &rows, pk_u32 u) {
   return words;
 }
 
+// Group k of column c. What loads columns knows no more of them: there may be a function of each value between.
+template <int COLUMNS> PKD pk_f4 column_quad(const Columns<COLUMNS> &x, int c, pk_u32 k) { return quad(x.at[c], k); }
+
 // Adds the products of a unit.
-template <int TYPE, int COLUMNS>
-PKD void add_unit(const TeamWords<TYPE> &w, pk_u32 u, const Columns<COLUMNS> &x, Sums<COLUMNS> &sums) {
+template <int TYPE, int COLUMNS, class X>
+PKD void add_unit(const TeamWords<TYPE> &w, pk_u32 u, const X &x, Sums<COLUMNS> &sums) {
   PK_IN_ORDER
   typedef Weights<TYPE> W;
   PK_UNROLL for (int run = 0; run < W::RUNS; run++) {
@@ -25,7 +28,7 @@ PKD void add_unit(const TeamWords<TYPE> &w, pk_u32 u, const Columns<COLUMNS> &x,
       pk_f4 v[TEAM_ROWS];
       PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++) v[r] = runs[r].quad(j);
       PK_UNROLL for (int c = 0; c < COLUMNS; c++) {
-        const pk_f4 q = quad(x.at[c], at + j);
+        const pk_f4 q = column_quad(x, c, at + j);
         PK_UNROLL for (int r = 0; r < TEAM_ROWS; r++)
           PK_UNROLL for (int i = 0; i < 4; i++) sums.at[r][c] = pk_fma(v[r][i], q[i], sums.at[r][c]);
       }
@@ -39,8 +42,8 @@ PKD void add_unit(const TeamWords<TYPE> &w, pk_u32 u, const Columns<COLUMNS> &x,
 }
 
 // Adds the products of this wave's units of rows of `width` values.
-template <int TYPE, int COLUMNS>
-PKD void dot_rows(const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team, Sums<COLUMNS> &sums) {
+template <int TYPE, int COLUMNS, class X>
+PKD void dot_rows(const Rows &rows, const X &x, pk_u32 width, const Team &team, Sums<COLUMNS> &sums) {
   typedef Weights<TYPE> W;
   const pk_u32 units = width / (W::RUNS * W::VALUES), step = 32 * team.waves;
   pk_u32 u = 32 * team.part + pk_lane();

@@ -53,14 +53,14 @@ PKD void round_octet(const pk_f4 (&v)[2], bool own, pk_u32 *levels, RoundedLine 
   if ((pk_lane() & 3) == 0) line = {step, (sum & 0xffff) | (pk_u32)other << 16};
 }
 // Rounds `count` values of every column from value `first` on.
-template <int COLUMNS>
-PKD void round_columns(const Columns<COLUMNS> &x, pk_u32 first, pk_u32 count, Rounded<COLUMNS> &room) {
+template <int COLUMNS, class X>
+PKD void round_columns(const X &x, pk_u32 first, pk_u32 count, Rounded<COLUMNS> &room) {
   PK_UNROLL for (int c = 0; c < COLUMNS; c++) {
     PK_ROLLED for (pk_u32 base = 0; base < count / 8; base += TEAM_THREADS) {
       const pk_u32 k = base + pk_tid();
       const bool own = k < count / 8;
       const pk_u32 at = own ? k : 0;
-      const pk_f4 v[2] = {quad(x.at[c], first / 4 + 2 * at), quad(x.at[c], first / 4 + 2 * at + 1)};
+      const pk_f4 v[2] = {column_quad(x, c, first / 4 + 2 * at), column_quad(x, c, first / 4 + 2 * at + 1)};
       round_octet(v, own, &room.levels[c][Rounded<COLUMNS>::piece_at(8 * at) + 2 * (at & 1)], room.lines[c][at / 4]);
     }
   }
@@ -120,8 +120,8 @@ template <int TYPE> PKD pk_u32 units_of(pk_u32 width) { return width / (Wide<TYP
 
 // Adds the products of this wave's units of rows of `width` values, the first of which are in `words`. All threads of a block
 // come here. `is_rounded`: workgroup memory holds the first values already.
-template <int TYPE, int COLUMNS>
-PKD void dot_rows_q8(const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team, Rounded<COLUMNS> &room,
+template <int TYPE, int COLUMNS, class X>
+PKD void dot_rows_q8(const Rows &rows, const X &x, pk_u32 width, const Team &team, Rounded<COLUMNS> &room,
                      bool is_rounded, TeamUnits<TYPE> &words, Sums<COLUMNS> &sums) {
   typedef Wide<TYPE> W;
   const pk_u32 VALUES = W::RUNS * W::VALUES, CHUNK = rounded_values(COLUMNS);
@@ -144,8 +144,8 @@ PKD void dot_rows_q8(const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, 
   }
 }
 // The same, with nothing on its way before.
-template <int TYPE, int COLUMNS>
-PKD void dot_rows_q8(const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team, Rounded<COLUMNS> &room,
+template <int TYPE, int COLUMNS, class X>
+PKD void dot_rows_q8(const Rows &rows, const X &x, pk_u32 width, const Team &team, Rounded<COLUMNS> &room,
                      bool is_rounded, Sums<COLUMNS> &sums) {
   TeamUnits<TYPE> words = fetch_turn<TYPE>(rows, first_unit(team), units_of<TYPE>(width));
   dot_rows_q8<TYPE, COLUMNS>(rows, x, width, team, room, is_rounded, words, sums);

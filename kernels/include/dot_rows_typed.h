@@ -11,8 +11,8 @@ template <int COLUMNS> struct RoundedRoom {
   Rounded<COLUMNS> columns;
 };
 
-template <int COLUMNS>
-PKD void dot_plain(int type, const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team,
+template <int COLUMNS, class X>
+PKD void dot_plain(int type, const Rows &rows, const X &x, pk_u32 width, const Team &team,
                    Sums<COLUMNS> &sums) {
   switch (type) {
   case TYPE_F16: dot_rows<TYPE_F16, COLUMNS>(rows, x, width, team, sums); break;
@@ -20,8 +20,8 @@ PKD void dot_plain(int type, const Rows &rows, const Columns<COLUMNS> &x, pk_u32
   default: dot_rows<TYPE_F32, COLUMNS>(rows, x, width, team, sums);
   }
 }
-template <int COLUMNS>
-PKD void dot_typed(int type, const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team,
+template <int COLUMNS, class X>
+PKD void dot_typed(int type, const Rows &rows, const X &x, pk_u32 width, const Team &team,
                    ExactRoom<COLUMNS> &, bool, Sums<COLUMNS> &sums) {
   switch (type) {
   case TYPE_Q4_0: dot_rows<TYPE_Q4_0, COLUMNS>(rows, x, width, team, sums); break;
@@ -36,8 +36,8 @@ PKD void dot_typed(int type, const Rows &rows, const Columns<COLUMNS> &x, pk_u32
   }
 }
 // `again`: these columns were here before.
-template <int COLUMNS>
-PKD void dot_typed(int type, const Rows &rows, const Columns<COLUMNS> &x, pk_u32 width, const Team &team,
+template <int COLUMNS, class X>
+PKD void dot_typed(int type, const Rows &rows, const X &x, pk_u32 width, const Team &team,
                    RoundedRoom<COLUMNS> &room, bool again, Sums<COLUMNS> &sums) {
   Rounded<COLUMNS> &r = room.columns;
   const bool held = again && width <= rounded_values(COLUMNS);

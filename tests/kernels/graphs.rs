@@ -41,6 +41,7 @@ pub fn graph(case: &Case) -> Option<Graph> {
         "expert_sum" => parts.expert_sum(&mut import),
         "mix_streams" => parts.mix_streams(&mut import),
         "mul_mat_id_swiglu" => parts.mul_mat_id_swiglu(&mut import),
+        "mul_mat_mix" => parts.mul_mat_mix(&mut import),
         "mul_mat_swiglu" => parts.mul_mat_swiglu(&mut import),
         "mul_mats" => parts.mul_mats(&mut import),
         "norm_rope" => parts.norm_rope(&mut import),
@@ -325,8 +326,25 @@ impl Parts<'_> {
     }
 
     fn mix_streams(&self, import: &mut Import) -> Option<()> {
-        let opened = import.unary(UnaryKind::Sigmoid, self.port("gate")?);
-        let gated = import.mul(self.port("x")?, opened);
+        self.mixed(import, self.port("gate")?, self.port("x")?)
+    }
+
+    fn mul_mat_mix(&self, import: &mut Import) -> Option<()> {
+        let (weight, streams) = (self.port("weight")?, self.port("streams")?);
+        let silu = import.unary(UnaryKind::Silu, self.port("x")?);
+        // One matrix in the graph, where its rows allow that.
+        let [inner, rows, count, _] = weight.shape();
+        let layout = weight.layout.reshaped([inner, rows * count, 1, 1])?;
+        let weight = import.alias(weight, layout);
+        let gates = import.op(Op::MulMat, &[weight, silu]);
+        let gates = import.reshape(gates, &streams.shape());
+        self.mixed(import, gates, streams)
+    }
+
+    /// Streams behind their gates as one row, at the result's place.
+    fn mixed(&self, import: &mut Import, gate: Value, streams: Value) -> Option<()> {
+        let opened = import.unary(UnaryKind::Sigmoid, gate);
+        let gated = import.mul(streams, opened);
         let across = import.permute(gated, [1, 0, 2, 3]);
         import.op_at(Op::SumRows, &[across], lift(self.port("out")?));
         Some(())

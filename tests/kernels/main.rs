@@ -45,6 +45,7 @@ mod mix_streams;
 mod mul_mat;
 mod mul_mat_id;
 mod mul_mat_id_swiglu;
+mod mul_mat_mix;
 mod mul_mat_swiglu;
 mod mul_mats;
 mod norm_rope;
@@ -97,6 +98,7 @@ static SUBJECTS: &[&Subject] = &[
     &mul_mat::SUBJECT,
     &mul_mat_id::SUBJECT,
     &mul_mat_id_swiglu::SUBJECT,
+    &mul_mat_mix::SUBJECT,
     &mul_mat_swiglu::SUBJECT,
     &mul_mats::SUBJECT,
     &norm_rope::SUBJECT,

@@ -3,7 +3,7 @@
 
 use crate::data::Bench;
 use crate::subject::Subject;
-use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_id_swiglu, mul_mat_swiglu, mul_mats};
+use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_id_swiglu, mul_mat_mix, mul_mat_swiglu, mul_mats};
 use std::sync::Arc;
 use weft_core::backend::{Backend, Offer};
 use weft_core::contract::draw::{Case, Draft};
@@ -178,6 +178,7 @@ fn imported_weights_give_the_products_of_their_reference() {
     check(&mul_mat_id::SUBJECT, &gpus, FAMILIES, CHOICES);
     check(&mul_mats::SUBJECT, &gpus, FAMILIES, JOINED);
     check(&mul_mat_swiglu::SUBJECT, &gpus, FAMILIES, JOINED);
+    check(&mul_mat_mix::SUBJECT, &gpus, FAMILIES, JOINED);
     check(&mul_mat_id_swiglu::SUBJECT, &gpus, FAMILIES, JOINED_CHOICES);
 }
 

@@ -14,6 +14,7 @@ mod inner_values;
 mod mix_streams;
 mod mul_mat_gated;
 mod mul_mat_id_swiglu;
+mod mul_mat_mix;
 mod mul_mat_swiglu;
 mod mul_mats;
 mod near_misses;

@@ -28,6 +28,7 @@ mod mix_streams;
 mod mul_mat;
 mod mul_mat_id;
 mod mul_mat_id_swiglu;
+mod mul_mat_mix;
 mod mul_mat_swiglu;
 pub(crate) mod mul_mats;
 mod norm_rope;
@@ -64,7 +65,7 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 46] = [
+pub static ALL: [&Kernel; 47] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
@@ -92,6 +93,7 @@ pub static ALL: [&Kernel; 46] = [
     &mul_mat::KERNEL,
     &mul_mat_id::KERNEL,
     &mul_mat_id_swiglu::KERNEL,
+    &mul_mat_mix::KERNEL,
     &mul_mat_swiglu::KERNEL,
     &mul_mats::KERNEL,
     &norm_rope::KERNEL,

@@ -53,6 +53,9 @@ impl Cost {
             "mul_mat_swiglu" | "mul_mat_id_swiglu" => {
                 elements("out").saturating_mul(4).saturating_mul(shape("x").map_or(0, |s| s[0]))
             }
+            "mul_mat_mix" => {
+                elements("streams").saturating_mul(2).saturating_mul(shape("x").map_or(0, |s| s[0]))
+            }
             "flash_attention" | "gated_attention" => {
                 let cells = shape("k").map_or(0, |s| s[1]);
                 elements("q").saturating_add(elements("out")).saturating_mul(2).saturating_mul(cells)

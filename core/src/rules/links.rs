@@ -96,6 +96,24 @@ pub(super) fn across(at: &Site<'_, '_>, sum: NodeId) -> Result<NodeId, Decline> 
     Ok(product)
 }
 
+/// Streams, each value times the sigmoid of a gate: the product, the sigmoid, its raw operand, and the streams.
+pub(super) struct Gated {
+    pub product: NodeId,
+    pub sigmoid: NodeId,
+    pub gate: Tensor,
+    pub x: Tensor,
+}
+
+/// The gated streams that a sum over rows sums up.
+pub(super) fn gated_streams(at: &Site<'_, '_>, sum: NodeId) -> Result<Gated, Decline> {
+    let product = across(at, sum)?;
+    let ((sigmoid, gate), other) = match strength(at, product, 1) {
+        Ok(strength) => (strength, 0),
+        Err(first) => (strength(at, product, 0).map_err(|_| first)?, 1),
+    };
+    Ok(Gated { product, sigmoid, gate, x: at.source(product, other)? })
+}
+
 /// A claim on a sum over the experts of each token, weighted; all but the result.
 pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId) -> Result<Claim, Decline> {
     let product = across(at, sum)?;

@@ -10,16 +10,10 @@ pub(super) static RULE: Rule =
 
 fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let sum = at.root();
-    let product = links::across(at, sum)?;
-    let ((sigmoid, gate), other) = match links::strength(at, product, 1) {
-        Ok(strength) => (strength, 0),
-        Err(first) => (links::strength(at, product, 0).map_err(|_| first)?, 1),
-    };
-    let x = at.source(product, other)?;
-    let gate = reshaped(gate, x.shape());
+    let links::Gated { product, sigmoid, gate, x } = links::gated_streams(at, sum)?;
     Ok(at
         .claim("mix_streams", &[sigmoid, product, sum])
         .operand("x", x)
-        .maybe("gate", gate)
+        .maybe("gate", reshaped(gate, x.shape()))
         .operand("out", squeezed(at.result(sum, 0)?)))
 }

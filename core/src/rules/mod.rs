@@ -13,6 +13,7 @@ mod links;
 mod mix_streams;
 mod mul_mat_gated;
 mod mul_mat_id_swiglu;
+mod mul_mat_mix;
 mod mul_mat_swiglu;
 mod mul_mats;
 mod norm_rope;
@@ -52,6 +53,7 @@ pub static FUSED: &[&Rule] = &[
     &add_rms_norm::RULE,
     &rms_norm_weight::RULE,
     &router::RULE,
+    &mul_mat_mix::RULE,
     &mix_streams::RULE,
     &expert_sum_shared::RULE,
     &expert_sum::RULE,

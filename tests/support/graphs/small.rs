@@ -132,18 +132,38 @@ pub fn combine_norm() -> Fixture {
 }
 
 /// `Σ sigmoid(gate)·x` over `CHOSEN` streams of as many tokens.
-pub fn mix_streams() -> Fixture {
-    let mut g = Import::default();
-    let [x, gate] = ["x", "gate"].map(|name| input(&mut g, name, &[SIDE, CHOSEN, CHOSEN]));
+fn mixed(name: &str, mut g: Import, gate: Value) -> Fixture {
+    let x = input(&mut g, "x", &[SIDE, CHOSEN, CHOSEN]);
     let opened = g.unary(UnaryKind::Sigmoid, gate);
     g.label("opened");
+    let opened = g.reshape(opened, &[SIDE, CHOSEN, CHOSEN]);
     let gated = g.mul(x, opened);
     g.label("gated");
     let across = g.permute(gated, [1, 0, 2, 3]);
     let sum = g.op(Op::SumRows, &[across]);
     g.label("sum");
-    g.output("out", sum);
-    Fixture::new("mix_streams", g, Data::new())
+    let out = g.reshape(sum, &[SIDE, CHOSEN]);
+    g.output("out", out);
+    Fixture::new(name, g, Data::new())
+}
+
+/// The same with gates as they are.
+pub fn mix_streams() -> Fixture {
+    let mut g = Import::default();
+    let gate = input(&mut g, "gate", &[SIDE * CHOSEN, CHOSEN]);
+    mixed("mix_streams", g, gate)
+}
+
+/// The same with gates that are products, of columns behind a function.
+pub fn mul_mat_mix() -> Fixture {
+    let mut g = Import::default();
+    let x = input(&mut g, "columns", &[SIDE, CHOSEN]);
+    let weight = g.weight("weight", DType::F32, &[SIDE, SIDE * CHOSEN]);
+    let silu = g.unary(UnaryKind::Silu, x);
+    g.label("silu");
+    let gate = g.op(Op::MulMat, &[weight, silu]);
+    g.label("gate");
+    mixed("mul_mat_mix", g, gate)
 }
 
 /// `silu(gate)·up`.
@@ -376,6 +396,7 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
         ("add_rms_norm", "norm", add_rms_norm()),
         ("rms_norm_weight", "norm", rms_norm_weight()),
         ("router", "top", router()),
+        ("mul_mat_mix", "sum", mul_mat_mix()),
         ("mix_streams", "sum", mix_streams()),
         ("expert_sum_shared", "sum", expert_sum_shared()),
         ("expert_sum", "sum", expert_sum()),

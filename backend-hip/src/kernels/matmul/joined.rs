@@ -1,4 +1,4 @@
-//! `mul_mats` and `mul_mat_swiglu`: products of several weights with the same few columns, in one launch. For more columns the
+//! `mul_mats`, `mul_mat_swiglu` and `mul_mat_mix`: products of several weights with the same few columns, in one launch. For more columns the
 //! parts are as good alone.
 
 use super::any;
@@ -61,4 +61,24 @@ fn pair(build: &Build<'_>, form: Form) -> Result<Vec<Launch>, String> {
     let function = format!("mul_mat_swiglu_{}_{}", form.name(), columns.next_power_of_two());
     let grid = [narrow(rows.div_ceil(teams.rows()))?, 1, 1];
     Ok(vec![Launch::grid(function, grid, THREADS).integer("split", teams.split)])
+}
+
+/// A gate for every value of the streams.
+pub(super) fn mixed(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    mix(build, Form::Exact)
+}
+
+/// The same, every 32 values of a column rounded to eight bits.
+pub(super) fn mixed_rounded(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    mix(build, Form::Rounded)
+}
+
+fn mix(build: &Build<'_>, form: Form) -> Result<Vec<Launch>, String> {
+    let (weight, [rows, columns, ..]) = (build.layout("weight")?, build.layout("out")?.shape);
+    if !is_wide(build, "weight", &weight) {
+        return any(build, "mul_mat_mix_any");
+    }
+    let teams = Teams::new(&weight, weight.rows(), form);
+    let function = format!("mul_mat_mix_{}_{}", form.name(), columns.next_power_of_two());
+    Ok(vec![Launch::grid(function, [teams.blocks(rows)?, 1, 1], THREADS).integer("split", teams.split)])
 }

@@ -9,7 +9,7 @@ mod product;
 mod tests;
 
 use super::{Build, Launch, Scalars, Variant};
-use ports::{FEW, WHOLE, WHOLE_TURNS, joined_port, product_port, quantised, rows_port};
+use ports::{FEW, FEWER, WHOLE, WHOLE_TURNS, joined_port, mixed_port, product_port, quantised, rows_port};
 use weft_core::contract::{Port, Symbol, Tolerance};
 
 /// Variants of these kernels. Those for few columns stand before tiles: where both could, they read less.
@@ -23,6 +23,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     exact("mul_mats", "vec", joined_port, FEW, joined::several),
     fast("mul_mat_swiglu", "q8", joined_port, FEW, joined::gated_rounded),
     exact("mul_mat_swiglu", "vec", joined_port, FEW, joined::gated),
+    fast("mul_mat_mix", "q8", mixed_port, FEWER, joined::mixed_rounded),
+    exact("mul_mat_mix", "vec", mixed_port, FEWER, joined::mixed),
     fast("mul_mat_id_swiglu", "q8", joined_port, FEW, id_joined::gated_rounded),
     exact("mul_mat_id_swiglu", "vec", joined_port, FEW, id_joined::gated),
     fast("mul_mat_id", "q8", |port| quantised(rows_port(port)), FEW, id::rounded_columns),
@@ -37,6 +39,7 @@ pub(super) const SCALARS: Scalars = &[
     ("mul_mat_id", &["groups_x", "split", "tile", "list", "halves"]),
     ("mul_mats", &["split"]),
     ("mul_mat_swiglu", &["groups_x", "split"]),
+    ("mul_mat_mix", &["groups_x", "split"]),
     ("mul_mat_id_swiglu", &["groups_x", "split"]),
 ];
 

@@ -11,6 +11,11 @@ pub(super) const FEW: &[Symbol] = &[
     Symbol { name: "I", allowed: Allowed::MultipleOf(32, 1 << 30) },
     Symbol { name: "T", allowed: Allowed::Between(1, 8) },
 ];
+/// And fewer still: a product in a loop over streams leaves no registers for eight.
+pub(super) const FEWER: &[Symbol] = &[
+    Symbol { name: "I", allowed: Allowed::MultipleOf(32, 1 << 30) },
+    Symbol { name: "T", allowed: Allowed::Between(1, 4) },
+];
 /// Rows for matrix units.
 pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
 
@@ -44,6 +49,11 @@ pub(super) fn product_port(port: Port) -> Port {
 pub(super) fn joined_port(port: Port) -> Port {
     let narrowed = rows_port(port);
     if port.dtypes == ANY_WEIGHT { Port { dtypes: COMMON, ..narrowed } } else { narrowed }
+}
+
+/// The same with streams that are read a float at a time.
+pub(super) fn mixed_port(port: Port) -> Port {
+    if port.name == "streams" { port.aligned(4) } else { rows_port(port) }
 }
 
 /// With weights in blocks.

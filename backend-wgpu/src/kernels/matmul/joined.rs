@@ -1,4 +1,4 @@
-//! `mul_mats` and `mul_mat_swiglu`: products of several weights with the same column, in one launch. For more columns the
+//! `mul_mats`, `mul_mat_swiglu` and `mul_mat_mix`: products of several weights with the same column, in one launch. For more columns the
 //! parts are as good alone.
 
 use super::bytes::Waves;
@@ -105,4 +105,14 @@ pub(super) fn gated_bytes(build: &mut Build<'_>) -> Result<Vec<Launch>, String> 
     let groups = u32::try_from(u64::from(rows).div_ceil(waves.rows())).map_err(|e| e.to_string())?;
     let launch = waves.define(Launch::flat(groups), 1);
     Ok(vec![weight(weight(launch, build, "gate", "gate", &gate), build, "up", "up", &up)])
+}
+
+/// A gate for every value of the streams.
+pub(super) fn mixed(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let [rows, ..] = build.shape("out")?;
+    let layout = build.layout("weight")?;
+    let layout = whole(build, "weight", layout)?;
+    let teams = Teams::new(build, &layout, u64::from(rows), 1).if_wide(is_wide(build, "weight", &layout));
+    let groups = u32::try_from(u64::from(rows).div_ceil(teams.rows())).map_err(|e| e.to_string())?;
+    Ok(vec![weight(teams.define(Launch::flat(groups), 1), build, "weight", "weight", &layout)])
 }

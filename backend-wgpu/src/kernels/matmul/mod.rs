@@ -24,6 +24,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     fast("mul_mats", "vec", joined::port, ONE, joined::several),
     in_bytes("mul_mat_swiglu", bytes::gated, ONE, joined::gated_bytes),
     fast("mul_mat_swiglu", "vec", joined::port, ONE, joined::gated),
+    fast("mul_mat_mix", "vec", joined::port, ONE, joined::mixed),
     fast("mul_mat_id_swiglu", "vec", joined::port, FEW, id::gated),
     fast("mul_mat_id", "vec", rows_port, FEW, id::few_columns),
     on_matrices("mul_mat_id", matrix_port, WHOLE_TURNS, id::matrices),
