@@ -129,8 +129,8 @@ fn refuses_bad_files_with_one_line() {
     let mut unreadable = model.clone();
     let name = b"blk.0.attn_gate.weight";
     let at = model.windows(name.len()).position(|w| w == name).expect("the tensor") + name.len() + 4 + 16;
-    unreadable[at] = 20;
-    refuses(&["run", "-m", &scratch("type.gguf", &unreadable), "x"], &["blk.0.attn_gate.weight", "IQ4_NL"]);
+    unreadable[at] = 24;
+    refuses(&["run", "-m", &scratch("type.gguf", &unreadable), "x"], &["blk.0.attn_gate.weight", "I8"]);
     let missing = replaced(&model, b"blk.0.ssm_out.weight", b"blk.0.ssm_Out.weight");
     refuses(&["run", "-m", &scratch("missing.gguf", &missing), "x"], &["blk.0.ssm_out.weight"]);
 }
