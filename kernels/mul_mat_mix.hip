@@ -50,6 +50,7 @@ PK_KERNEL_WAVES(mul_mat_mix_q8_2, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_m
 PK_KERNEL_WAVES(mul_mat_mix_q8_4, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_mix<4, RoundedRoom<4>>(p); }
 
 // For weights that are not aligned: a wave an element.
+// VGPRs: at most 136
 PK_KERNEL(mul_mat_mix_any, 256, mul_mat_mix_args) {
   const pk_u64 n = element_number(p.groups_x);
   if (n >= elements(p.out)) return;
@@ -60,7 +61,7 @@ PK_KERNEL(mul_mat_mix_any, 256, mul_mat_mix_args) {
     const char *row = row_of(p.weight, at.i[0], s, 0);
     float sum = 0;
     PK_ROLLED for (pk_u32 k = pk_lane(); k < p.x.shape[0]; k += 32)
-      sum = pk_fma(pk_element(p.weight, row, k), silu(pk_element(p.x, column, k)), sum);
+      sum = pk_fma(any_element(p.weight, row, k), silu(pk_element(p.x, column, k)), sum);
     mixed += sigmoid(pk_wsum(sum)) * load(p.streams, at.i[0], s, at.i[1], 0);
   }
   if (pk_lane() == 0) store_at(p.out, at, mixed);

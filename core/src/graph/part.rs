@@ -61,7 +61,7 @@ impl Graph {
             let mut moved = |tensor: TensorId| self.moved(&mut part, &mut homes, &versions, tensor);
             let sources = sources.iter().map(|source| source.map(&mut moved)).collect();
             let results = results.iter().map(|result| moved(*result)).collect();
-            part.graph.nodes.push(Node { op: op.clone(), sources, results, label: label.clone() });
+            part.graph.nodes.push(Node { op: *op, sources, results, label: label.clone() });
         }
         self.name(&mut part, &taken, &makers);
         for (index, tensor) in outputs.iter().enumerate() {

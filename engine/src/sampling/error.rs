@@ -26,7 +26,9 @@ pub enum SamplingError {
     #[error("there are no logits to sample from")]
     Empty,
     /// A logit is not a number, or infinite.
-    #[error("logit {index} is {value}: the model's output is broken; check_finite (--check finite) names what made it")]
+    #[error(
+        "logit {index} is {value}: the model's output is broken; check_finite (--check finite) names what made it"
+    )]
     NotFinite {
         /// The first such index.
         index: usize,
@@ -34,7 +36,9 @@ pub enum SamplingError {
         value: f32,
     },
     /// No logit is a number: said of a row that a device sampled.
-    #[error("none of {count} logits is a number: the model's output is broken; check_finite (--check finite) names what made it")]
+    #[error(
+        "none of {count} logits is a number: the model's output is broken; check_finite (--check finite) names what made it"
+    )]
     NoneFinite {
         /// Number of logits.
         count: usize,

@@ -15,6 +15,7 @@ use weft_core::run::{RunError, Runner, Tickets};
 pub struct Inspection<'a> {
     session: &'a mut Session,
     batch: Batch,
+    plan: Arc<Plan>,
     tickets: Tickets,
     /// States as they were before it.
     states: HashMap<(usize, String), Vec<u8>>,
@@ -43,10 +44,10 @@ impl Session {
         let tickets = self.submit(batch, ids)?;
         self.unread = None;
         self.tokens.extend_from_slice(ids);
-        let graph = self.runners.last().map(|(_, runner)| Arc::clone(&runner.plan().graph));
-        let graph = graph.ok_or(Error::EmptyPrompt)?;
-        let inputs = self.inputs.given(&graph).into_iter().map(|(id, bytes)| (id, bytes.to_vec())).collect();
-        Ok(Inspection { session: self, batch, tickets, states, inputs })
+        let plan = Arc::clone(self.last_runner()?.plan());
+        let inputs =
+            self.inputs.given(&plan.graph).into_iter().map(|(id, bytes)| (id, bytes.to_vec())).collect();
+        Ok(Inspection { session: self, batch, plan, tickets, states, inputs })
     }
 
     fn read_states(&self) -> Result<HashMap<(usize, String), Vec<u8>>, Error> {
@@ -62,7 +63,7 @@ impl Session {
 impl Inspection<'_> {
     /// How it ran.
     pub fn plan(&self) -> Arc<Plan> {
-        Arc::clone(self.session.runners.last().expect("the runner that was inspected").1.plan())
+        Arc::clone(&self.plan)
     }
 
     /// A tensor's bytes, packed, as a device holds them at the end.
@@ -70,8 +71,8 @@ impl Inspection<'_> {
     /// # Errors
     /// The device does not touch the storage, or was lost.
     pub fn tensor(&mut self, device: usize, tensor: TensorId) -> Result<Vec<u8>, Error> {
-        let runner = &mut self.session.runners.last_mut().expect("the runner that was inspected").1;
-        let mut into = vec![0; runner.plan().graph.tensor(tensor).layout.bytes() as usize];
+        let mut into = vec![0; self.plan.graph.tensor(tensor).layout.bytes() as usize];
+        let runner = self.session.last_runner()?;
         runner.tensor(&self.tickets, device, tensor, &mut into, "a value")?;
         Ok(into)
     }
@@ -167,7 +168,7 @@ impl Inspection<'_> {
     fn again(&mut self) -> Result<(), Error> {
         self.restore()?;
         let given: Vec<_> = self.inputs.iter().map(|(id, bytes)| (*id, bytes.as_slice())).collect();
-        let runner = &mut self.session.runners.last_mut().expect("the runner that was inspected").1;
+        let runner = self.session.last_runner()?;
         self.tickets = runner.run(&given, None)?;
         Ok(())
     }

@@ -382,8 +382,7 @@ impl Session {
 
     /// Reads an output of the last run.
     fn output(&mut self, tickets: &Tickets, name: &str, into: &mut [u8]) -> Result<(), Error> {
-        let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
-        let outcome = runner.output(tickets, name, into);
+        let outcome = self.last_runner()?.output(tickets, name, into);
         outcome.map_err(|error| self.broken(error))
     }
 
@@ -428,6 +427,11 @@ impl Session {
         tracing::trace!(tokens = feed.ids.len(), cell = feed.cell, draft = batch.draft, "ubatch");
         let outcome = runner.run(&given, Some(&self.cancel.0));
         outcome.map_err(|error| self.broken(error))
+    }
+
+    /// The runner of the last launch.
+    fn last_runner(&mut self) -> Result<&mut Runner, Error> {
+        self.runners.last_mut().map(|(_, runner)| runner).ok_or(Error::EmptyPrompt)
     }
 
     /// Whether so many tokens reach the next place where values are looked at.
