@@ -85,11 +85,6 @@ impl<'a> Network<'a> {
         if let Some(known) = self.weights.get(name) {
             return Ok(*known);
         }
-        let scale = format!("{}.scale", name.strip_suffix(".weight").unwrap_or(name));
-        if self.has(&scale) {
-            let why = "weft does not multiply products by scales of their own yet; take a file without such tensors";
-            return Err(ModelError::unfit(self.gguf, &format!("tensor `{scale}`"), why));
-        }
         let tensor = self.b.weight(name, entry.dtype, shape)?;
         self.weights.insert(name.to_owned(), tensor);
         Ok(tensor)

@@ -5,6 +5,7 @@ mod generate;
 mod inputs;
 mod inspect;
 mod memory;
+mod shape;
 mod speculate;
 mod step;
 mod stop;
@@ -23,6 +24,7 @@ use crate::{Error, Model};
 use drafter::Drafter;
 use inputs::{Feed, Inputs};
 use memory::{fitting, states};
+use shape::Shape;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,20 +104,6 @@ pub struct Evaluation {
     pub logits: Vec<f32>,
     /// Per block `[streams · embedding, tokens]`; empty unless asked for.
     pub hidden: Vec<Vec<f32>>,
-}
-
-/// What a compiled plan is for.
-#[derive(Clone, Copy, PartialEq)]
-struct Shape {
-    batch: Batch,
-    /// Whether it looks for values that are not finite.
-    checked: bool,
-}
-
-impl From<Batch> for Shape {
-    fn from(batch: Batch) -> Self {
-        Shape { batch, checked: false }
-    }
 }
 
 /// Logits on a device: of this run, which has so many rows, this row.

@@ -53,7 +53,7 @@ pub(super) fn joined_port(port: Port) -> Port {
 
 /// The same with streams that are read a float at a time.
 pub(super) fn mixed_port(port: Port) -> Port {
-    if port.name == "streams" { port.aligned(4) } else { rows_port(port) }
+    if port.name == "streams" { port.aligned(4) } else { joined_port(port) }
 }
 
 /// With weights in blocks.
