@@ -30,7 +30,11 @@ impl CacheArgs {
     }
 }
 
-fn named(option: &str, name: Option<&str>, default: DType) -> anyhow::Result<DType> {
+/// The type of this name, `default` where none is given.
+///
+/// # Errors
+/// No cache has that type.
+pub fn named(option: &str, name: Option<&str>, default: DType) -> anyhow::Result<DType> {
     let Some(name) = name else { return Ok(default) };
     let known = DType::from_name(name).filter(|dtype| CacheTypes::KNOWN.contains(dtype));
     let Some(dtype) = known else {

@@ -10,7 +10,7 @@ use clap::Args;
 use side::SideSpec;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use weft::diff::{Blame, Compared, DiffOptions, Local, Report, diff};
+use weft::diff::{Blame, DiffOptions, Local, Report, diff};
 use weft::tokenizer::EncodeOptions;
 use weft_core::replay::Difference;
 
@@ -93,7 +93,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<()> {
         chart::draw(path, &title, &found.compared, args.bound)
             .with_context(|| format!("drawing {}", path.display()))?;
     }
-    print!("{}", text(&found, args));
+    print!("{}", text(&found, &options, args));
     if let (Some(blame), Some(folder)) = (&found.blame, &args.save) {
         save(blame, folder).with_context(|| format!("writing to {}", folder.display()))?;
         let place = folder.display();
@@ -105,7 +105,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text(found: &Report, args: &DiffArgs) -> String {
+fn text(found: &Report, options: &DiffOptions, args: &DiffArgs) -> String {
     let mut out = String::new();
     let worst = found.compared.iter().max_by(|x, y| x.difference.nmse.total_cmp(&y.difference.nmse));
     let _ = writeln!(
@@ -120,9 +120,7 @@ fn text(found: &Report, args: &DiffArgs) -> String {
         let _ = writeln!(out, "the furthest apart: {}: {}", worst.name, worst.difference);
     }
     if args.all {
-        let beyond =
-            |c: &&Compared| c.difference.nmse > args.bound || args.bound == 0.0 && !c.difference.is_none();
-        for one in found.compared.iter().filter(beyond) {
+        for one in found.compared.iter().filter(|one| options.is_beyond(&one.difference)) {
             let _ = writeln!(out, "  token {:>5}  {:<40} {}", one.position, one.name, one.difference);
         }
     }

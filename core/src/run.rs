@@ -241,13 +241,8 @@ impl Runner {
         storage: StorageId,
         into: &mut [u8],
     ) -> Result<(), RunError> {
-        let missing = DeviceError::NoBuffer { storage };
-        let (Some(Some(program)), Some(Some(ticket))) =
-            (self.programs.get_mut(device), tickets.0.get(device))
-        else {
-            return Err(missing.into());
-        };
-        Ok(program.read(*ticket, storage, 0, into)?)
+        let (program, ticket) = self.submitted(tickets, device, storage)?;
+        Ok(program.read(ticket, storage, 0, into)?)
     }
 
     /// Copies a tensor's bytes, packed, as a device holds them after a run, as [`Runner::storage`] otherwise.
@@ -267,22 +262,30 @@ impl Runner {
         if want != into.len() as u64 {
             return Err(RunError::Size { name: name.to_owned(), got: into.len(), want });
         }
-        let missing = DeviceError::NoBuffer { storage: tensor.storage };
-        let (Some(Some(program)), Some(Some(ticket))) =
-            (self.programs.get_mut(device), tickets.0.get(device))
-        else {
-            return Err(missing.into());
-        };
+        let (program, ticket) = self.submitted(tickets, device, tensor.storage)?;
         let mut at = 0;
         let mut failed = None;
         tensor.layout.in_order(|offset, bytes| {
             if failed.is_none() {
                 let part = &mut into[at..at + bytes];
-                failed = program.read(*ticket, tensor.storage, offset, part).err();
+                failed = program.read(ticket, tensor.storage, offset, part).err();
                 at += bytes;
             }
         });
         failed.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// The program of a device that ran, and its submission.
+    fn submitted(
+        &mut self,
+        tickets: &Tickets,
+        device: usize,
+        storage: StorageId,
+    ) -> Result<(&mut dyn Program, Ticket), DeviceError> {
+        match (self.programs.get_mut(device), tickets.0.get(device)) {
+            (Some(Some(program)), Some(Some(ticket))) => Ok((program.as_mut(), *ticket)),
+            _ => Err(DeviceError::NoBuffer { storage }),
+        }
     }
 
     fn transfer(&mut self, tickets: &Tickets, copies: &[Transfer]) -> Result<(), RunError> {

@@ -1,6 +1,7 @@
 //! One side of a comparison, as it is written: `wgpu:1,fast,disable=gdn_layer`.
 
 use crate::args::{BackendArgs, ExpertArgs, ModelArgs};
+use crate::cache;
 use anyhow::{Context, bail};
 use std::fmt;
 use std::path::Path;
@@ -32,7 +33,7 @@ impl FromStr for SideSpec {
         let mut words = text.split(',');
         let backend = words.next().unwrap_or_default().to_owned();
         let mut backend = BackendArgs { backend, threads: 0, no_repack: false, hip_graph: false };
-        let (mut experts, mut cache) = (ExpertArgs::default(), None);
+        let (mut experts, mut cache_type) = (ExpertArgs::default(), None);
         let mut options = SessionOptions::exact();
         for word in words {
             match word.split_once('=').unwrap_or((word, "")) {
@@ -42,7 +43,7 @@ impl FromStr for SideSpec {
                 ("no-repack", "") => backend.no_repack = true,
                 ("hip-graph", "") => backend.hip_graph = true,
                 ("disable", rule) => options.disabled_rules.push(known_rule(rule)?),
-                ("cache", name) => cache = Some(cache_type(name)?),
+                ("cache", name) => cache_type = Some(cache::named("cache", Some(name), DType::F16)?),
                 ("threads", count) => {
                     backend.threads =
                         count.parse().with_context(|| format!("threads={count}: a whole number"))?;
@@ -55,7 +56,7 @@ impl FromStr for SideSpec {
             }
         }
         let plain = if options.exact { DType::F32 } else { DType::F16 };
-        options.cache = CacheTypes::both(cache.unwrap_or(plain));
+        options.cache = CacheTypes::both(cache_type.unwrap_or(plain));
         let source = ModelArgs { model: None, backend, experts };
         Ok(SideSpec { text: text.to_owned(), source, options })
     }
@@ -76,9 +77,4 @@ fn known_rule(name: &str) -> anyhow::Result<String> {
         return Ok(name.to_owned());
     }
     bail!("disable={name}: no such rule; there are {}", known.collect::<Vec<_>>().join(", "))
-}
-
-fn cache_type(name: &str) -> anyhow::Result<DType> {
-    let known = DType::from_name(name).filter(|dtype| CacheTypes::KNOWN.contains(dtype));
-    known.with_context(|| format!("cache={name}: f32, f16, q8_0 and q4_0 are known"))
 }

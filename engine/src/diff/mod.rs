@@ -38,6 +38,13 @@ impl Default for DiffOptions {
     }
 }
 
+impl DiffOptions {
+    /// Whether a tensor that differs so counts as another.
+    pub fn is_beyond(&self, difference: &Difference) -> bool {
+        difference.nmse > self.bound || self.bound == 0.0 && !difference.is_none()
+    }
+}
+
 /// A tensor that both sides made.
 #[derive(Clone, Debug)]
 pub struct Compared {
@@ -157,7 +164,7 @@ fn compare(
                 dispatches: [by_a, by_b],
                 kernels: [kernel(&plans[0], by_a), kernel(&plans[1], by_b)],
             });
-            let is_beyond = difference.nmse > options.bound || options.bound == 0.0 && !difference.is_none();
+            let is_beyond = options.is_beyond(&difference);
             if !is_beyond {
                 continue;
             }
