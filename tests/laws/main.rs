@@ -1,6 +1,7 @@
 //! The laws of `docs/laws.md` that concern graphs, rules, plans and claims: a file each.
 mod corpus;
 mod forced;
+mod mutations;
 mod near_layouts;
 mod padding;
 mod page;
@@ -19,6 +20,7 @@ mod s12_aliases_cannot_break_a_match;
 mod s13_placement_is_no_luck;
 mod s14_context_not_tensor;
 mod s15_state_writes_are_exclusive;
+mod s18_the_whole_decision_is_recorded;
 mod s20_a_fix_fails_before_it_passes;
 mod s25_no_vacuous_corpus;
 mod s29_no_guard_is_idle;

@@ -12,19 +12,27 @@ use weft_tests::graphs::random::program;
 use weft_tests::graphs::{catalog, delta, plan_for, without};
 
 /// Counts again, from the plan alone.
-fn check(plan: &Plan, what: &str) {
+pub fn covered(plan: &Plan) -> Result<(), String> {
     let mut times = vec![0; plan.graph.nodes.len()];
     for (index, dispatch) in plan.dispatches.iter().enumerate() {
         for node in &dispatch.nodes {
             times[node.index()] += 1;
-            assert_eq!(plan.placements[node.index()], Placement::Dispatch(index), "{what}");
+            if plan.placements[node.index()] != Placement::Dispatch(index) {
+                return Err(format!("{} is placed elsewhere", plan.graph.describe(*node)));
+            }
         }
     }
     for node in plan.graph.node_ids() {
+        let (name, times) = (plan.graph.describe(node), times[node.index()]);
         let view = plan.graph.node(node).op == Op::View;
-        assert_eq!(times[node.index()], usize::from(!view), "{what}: {}", plan.graph.describe(node));
-        assert_eq!(plan.placements[node.index()] == Placement::Alias, view, "{what}");
+        if times != usize::from(!view) {
+            return Err(format!("{name} is covered {times} times"));
+        }
+        if (plan.placements[node.index()] == Placement::Alias) != view {
+            return Err(format!("{name} is no view, or no alias"));
+        }
     }
+    Ok(())
 }
 
 /// Every rule off alone, all of them, none; each with and without exactness.
@@ -42,7 +50,7 @@ fn plans(graph: &Arc<Graph>, options: &[Options], what: &str) {
         for options in options {
             let plan =
                 plan_for(graph, &device, options).unwrap_or_else(|e| panic!("{what}, {options:?}: {e}"));
-            check(&plan, what);
+            covered(&plan).unwrap_or_else(|e| panic!("{what}: {e}"));
         }
     }
 }

@@ -6,7 +6,10 @@ use weft_core::plan::{Placement, Plan};
 use weft_tests::devices;
 use weft_tests::graphs::models::{described, graph, ubatch};
 use weft_tests::graphs::random::program;
-use weft_tests::graphs::{catalog, plan_for, without};
+use weft_tests::faulty::{Faulty, backwards};
+use weft_tests::graphs::{Fixture, catalog, plan_for, same, sharing, states, without};
+use weft_tests::naive::interpret;
+use weft_tests::run::Outcome;
 
 /// For each dispatch those that must have finished before it.
 fn waits(plan: &Plan) -> Vec<Vec<usize>> {
@@ -28,13 +31,21 @@ fn waits(plan: &Plan) -> Vec<Vec<usize>> {
     all
 }
 
+/// Whether a barrier stands between any two dispatches of which one waits for the other.
+fn apart(plan: &Plan) -> Result<(), String> {
+    for (index, waits) in waits(plan).into_iter().enumerate() {
+        let phase = |dispatch: usize| plan.dispatches[dispatch].phase;
+        if let Some(first) = waits.into_iter().find(|first| phase(*first) >= phase(index)) {
+            return Err(format!("dispatches {first} and {index} are not apart"));
+        }
+    }
+    Ok(())
+}
+
 fn check(plan: &Plan, what: &str) {
+    apart(plan).unwrap_or_else(|why| panic!("{what}: {why}"));
     let waits = waits(plan);
     for (index, dispatch) in plan.dispatches.iter().enumerate() {
-        for first in &waits[index] {
-            let earlier = plan.dispatches[*first].phase;
-            assert!(earlier < dispatch.phase, "{what}: dispatches {first} and {index} are not apart");
-        }
         let before = index.checked_sub(1).map_or(0, |i| plan.dispatches[i].phase);
         assert!(dispatch.phase == before || dispatch.phase == before + 1, "{what}: phases are counted up");
         // A new phase begins because somebody in the last one is waited for, or the device changes.
@@ -76,4 +87,56 @@ fn independent_projections_share_a_phase() {
     let projections =
         ["attn_qkv", "attn_gate", "ssm_beta", "ssm_alpha"].map(|name| of(&format!("blk.0.{name}")));
     assert!(projections.iter().all(|phase| *phase == projections[0]), "{projections:?}");
+}
+
+fn same_as_interpreted(fixture: &Fixture, got: &Outcome) -> Result<(), String> {
+    let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
+    same::check(&fixture.graph, got, &want, same::tolerance(&got.plan))
+}
+
+#[test]
+fn launches_of_a_phase_may_change_places() {
+    for device in [devices::reference(), devices::complete()].map(Faulty::backwards) {
+        let mut fixtures = catalog::all();
+        fixtures.extend((0..60).map(|seed| program(seed, 60)));
+        for fixture in fixtures {
+            let exact = Options { exact: true, ..Options::default() };
+            let got = fixture.run(std::slice::from_ref(&device), &exact).unwrap();
+            same_as_interpreted(&fixture, &got).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
+        }
+    }
+}
+
+/// The plan without its barrier before a phase.
+fn joined(plan: &mut Plan, phase: u32) {
+    plan.dispatches.iter_mut().filter(|d| d.phase >= phase).for_each(|d| d.phase -= 1);
+}
+
+#[test]
+fn a_missing_barrier_is_noticed() {
+    let mut barriers = 0;
+    let mut fixtures = sharing::all();
+    fixtures.extend(states::all());
+    fixtures.extend((0..10).map(|seed| program(seed, 30)));
+    for fixture in fixtures {
+        for options in [Options::default(), without(&["*"])] {
+            let plan = fixture.plan(&[devices::reference()], &options).unwrap();
+            for phase in 1..=plan.dispatches.last().map_or(0, |last| last.phase) {
+                let what = format!("{} without the barrier before phase {phase}", fixture.name);
+                let mut without = plan.clone();
+                joined(&mut without, phase);
+                assert!(apart(&without).is_err(), "{what}: the plan passes");
+                let build = move |plan: &mut Plan| {
+                    joined(plan, phase);
+                    backwards(plan);
+                };
+                let device = Faulty::around(devices::reference()).building(build).shared();
+                let got = fixture.run(&[device], &options);
+                let right = got.is_ok_and(|got| same_as_interpreted(&fixture, &got).is_ok());
+                assert!(!right, "{what}: the results are right");
+                barriers += 1;
+            }
+        }
+    }
+    assert!(barriers > 100, "{barriers} barriers were left out");
 }

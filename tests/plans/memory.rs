@@ -1,14 +1,16 @@
 //! Memory: what lives at the same time lies apart, and no dispatch reads what it writes unless its contract allows it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use weft_core::contract::Access;
 use weft_core::driver::Options;
 use weft_core::graph::{Owner, StorageId};
 use weft_core::kernels;
 use weft_core::plan::{Dispatch, Place, Plan};
 use weft_tests::graphs::models::{MODELS, TOKENS, described, graph, ubatch};
+use weft_tests::faulty::Faulty;
 use weft_tests::graphs::random::program;
-use weft_tests::graphs::{catalog, delta, masks, plan_for, without};
+use weft_tests::graphs::{Fixture, catalog, delta, masks, plan_for, same, small, without};
+use weft_tests::naive::interpret;
 use weft_tests::{Random, devices};
 
 /// Every plan that is looked at, with its name.
@@ -40,32 +42,82 @@ fn arena(plan: &Plan, device: usize, storage: StorageId) -> Option<(u64, u64)> {
     Some((start, start + plan.graph.storage(storage).bytes))
 }
 
+/// A storage in the arena: which one, the first and the last phase of its life, and its bytes.
+type Lived = (StorageId, (u32, u32), (u64, u64));
+
+/// Storages of the first device's arena.
+fn lives(plan: &Plan) -> Vec<Lived> {
+    let mut lives: BTreeMap<StorageId, (u32, u32)> = BTreeMap::new();
+    for dispatch in &plan.dispatches {
+        for binding in dispatch.bindings.iter().flatten() {
+            let life = lives.entry(binding.tensor.storage).or_insert((dispatch.phase, dispatch.phase));
+            life.1 = dispatch.phase;
+        }
+    }
+    for (_, output) in &plan.graph.outputs {
+        lives.entry(plan.graph.tensor(*output).storage).and_modify(|life| life.1 = u32::MAX);
+    }
+    lives.into_iter().filter_map(|(id, life)| arena(plan, 0, id).map(|place| (id, life, place))).collect()
+}
+
+/// Whether two lives have a phase in common.
+fn meet(a: (u32, u32), b: (u32, u32)) -> bool {
+    a.0 <= b.1 && b.0 <= a.1
+}
+
+/// Whether storages that live at the same time lie apart, and all in the arena.
+fn apart(plan: &Plan) -> Result<(), String> {
+    let all = lives(plan);
+    for (at, (first, life, place)) in all.iter().enumerate() {
+        if place.1 > plan.devices[0].arena_bytes {
+            return Err(format!("{first:?} leaves the arena"));
+        }
+        for (second, other_life, other) in &all[at + 1..] {
+            if meet(*life, *other_life) && place.0 < other.1 && other.0 < place.1 {
+                return Err(format!("{first:?} and {second:?} share bytes while both live"));
+            }
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn storages_that_live_at_the_same_time_lie_apart() {
-    each(|name, plan| {
-        let mut lives: HashMap<StorageId, (u32, u32)> = HashMap::new();
-        for dispatch in &plan.dispatches {
-            for binding in dispatch.bindings.iter().flatten() {
-                let life = lives.entry(binding.tensor.storage).or_insert((dispatch.phase, dispatch.phase));
-                life.1 = dispatch.phase;
-            }
-        }
-        for (_, output) in &plan.graph.outputs {
-            lives.entry(plan.graph.tensor(*output).storage).and_modify(|life| life.1 = u32::MAX);
-        }
-        let all: Vec<_> = lives
-            .iter()
-            .filter_map(|(id, life)| arena(plan, 0, *id).map(|place| (*id, *life, place)))
-            .collect();
+    each(|name, plan| apart(plan).unwrap_or_else(|why| panic!("{name}: {why}")));
+}
+
+#[test]
+fn a_storage_over_another_that_still_lives_is_noticed() {
+    let (mut laid, mut seen) = (0, 0);
+    let mut fixtures: Vec<Fixture> = small::firing().into_iter().map(|(_, _, fixture)| fixture).collect();
+    fixtures.extend((0..6).map(|seed| program(seed, 30)));
+    for fixture in fixtures {
+        let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
+        let plan = fixture.plan(&[devices::reference()], &without(&["*"])).unwrap();
+        let all = lives(&plan);
         for (at, (first, life, place)) in all.iter().enumerate() {
-            assert!(place.1 <= plan.devices[0].arena_bytes, "{name}: {first:?} leaves the arena");
-            for (second, other_life, other) in &all[at + 1..] {
-                let together = life.0 <= other_life.1 && other_life.0 <= life.1;
-                let meet = place.0 < other.1 && other.0 < place.1;
-                assert!(!(together && meet), "{name}: {first:?} and {second:?} share bytes while both live");
+            // The later one is laid where the earlier one begins.
+            for (second, other, _) in all[at + 1..].iter().filter(|(_, other, _)| meet(*life, *other)) {
+                let (place, second) = (Place::Arena(place.0), second.index());
+                let lay = move |plan: &mut Plan| {
+                    plan.devices[0].places[second] = Some(place);
+                    plan.devices[0].arena_bytes *= 2;
+                };
+                let mut wrong = plan.clone();
+                lay(&mut wrong);
+                let empty = [first.index(), second].iter().any(|id| plan.graph.storages[*id].bytes == 0);
+                assert!(empty || apart(&wrong).is_err(), "{}: {first:?} over {other:?}", fixture.name);
+                let device = Faulty::backwards(Faulty::around(devices::reference()).building(lay).shared());
+                let got = fixture.run(&[device], &without(&["*"]));
+                let right = got.is_ok_and(|got| {
+                    same::check(&fixture.graph, &got, &want, same::tolerance(&got.plan)).is_ok()
+                });
+                (laid, seen) = (laid + 1, seen + usize::from(!right));
             }
         }
-    });
+    }
+    // A result over a source that nobody reads again is a wrong plan and no wrong result.
+    assert!(laid > 100 && seen * 10 > laid * 5, "{seen} of {laid}");
 }
 
 /// Whether two ports of a dispatch may share bytes, where one of them is written.
@@ -141,11 +193,11 @@ fn results_survive_poisoned_outputs_on_one_and_more_workers() {
     for threads in [1, 3] {
         let device = [devices::poisoned(weft_cpu::simd::Level::Avx2, threads)];
         for fixture in catalog::all() {
-            let want = weft_tests::naive::interpret(&fixture.graph, &fixture.filled(1)).unwrap();
+            let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
             let exact = Options { exact: true, ..Options::default() };
             let got = fixture.run(&device, &exact).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
-            let tolerance = weft_tests::graphs::same::tolerance(&got.plan);
-            weft_tests::graphs::same::check(&fixture.graph, &got, &want, tolerance)
+            let tolerance = same::tolerance(&got.plan);
+            same::check(&fixture.graph, &got, &want, tolerance)
                 .unwrap_or_else(|e| panic!("{} on {threads} workers: {e}", fixture.name));
         }
     }
@@ -157,7 +209,7 @@ fn places_on_two_devices_hold_what_each_of_them_touches() {
         let fixture = program(seed, 40);
         let mut random = Random(seed);
         let placement = fixture.graph.node_ids().map(|_| Some(random.below(2) as usize)).collect();
-        let second = weft_tests::faulty::Faulty::around(devices::reference()).named("second").shared();
+        let second = Faulty::around(devices::reference()).named("second").shared();
         let options = Options { placement, ..without(&["*"]) };
         let plan = fixture.plan(&[devices::reference(), second], &options).unwrap();
         for dispatch in &plan.dispatches {

@@ -10,9 +10,9 @@ use weft_core::backend::{
 };
 use weft_core::contract::Contract;
 use weft_core::graph::{Graph, Layout, StorageId};
-use weft_core::plan::Dispatch;
+use weft_core::plan::{Dispatch, Plan};
 
-type Alters = Box<dyn Fn(&Graph, &mut Dispatch) + Send + Sync>;
+type Alters = Box<dyn Fn(&mut Plan) + Send + Sync>;
 type Fails = Box<dyn Fn(&Dispatch) -> Option<String> + Send + Sync>;
 
 /// The backend.
@@ -88,9 +88,22 @@ impl Faulty {
     }
 
     /// Builds another dispatch than the plan has: a kernel that computes something else.
-    pub fn altering(mut self, alters: impl Fn(&Graph, &mut Dispatch) + Send + Sync + 'static) -> Self {
+    pub fn altering(self, alters: impl Fn(&Graph, &mut Dispatch) + Send + Sync + 'static) -> Self {
+        self.building(move |plan| {
+            let graph = Arc::clone(&plan.graph);
+            plan.dispatches.iter_mut().for_each(|dispatch| alters(&graph, dispatch));
+        })
+    }
+
+    /// Builds another plan than it is given.
+    pub fn building(mut self, alters: impl Fn(&mut Plan) + Send + Sync + 'static) -> Self {
         self.alters = Some(Box::new(alters));
         self
+    }
+
+    /// Runs the launches of a phase in the opposite order: nothing may depend on it.
+    pub fn backwards(inner: Arc<dyn Backend>) -> Arc<dyn Backend> {
+        Self::around(inner).building(backwards).shared()
     }
 
     /// Is lost while it builds one of these dispatches.
@@ -191,8 +204,7 @@ impl Backend for Faulty {
         }
         let mut plan = None;
         if let Some(alters) = &self.alters {
-            let altered = plan.insert(request.plan.clone());
-            altered.dispatches.iter_mut().for_each(|dispatch| alters(&request.plan.graph, dispatch));
+            alters(plan.insert(request.plan.clone()));
         }
         let plan = plan.as_ref().unwrap_or(request.plan);
         let inner = self.inner.compile(&CompileRequest { plan, ..*request })?;
@@ -201,6 +213,14 @@ impl Backend for Faulty {
 
     fn self_test(&self) -> Result<(), DeviceError> {
         self.inner.self_test()
+    }
+}
+
+/// Turns the order of the launches of each phase.
+pub fn backwards(plan: &mut Plan) {
+    for split in &plan.splits {
+        let launches = &mut plan.dispatches[split.first..split.end];
+        launches.chunk_by_mut(|a, b| a.phase == b.phase).for_each(<[Dispatch]>::reverse);
     }
 }
 

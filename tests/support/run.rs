@@ -1,14 +1,14 @@
 //! Graphs run on seeded data.
 
 use crate::Random;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use weft_core::backend::Backend;
+use weft_core::backend::{Backend, Buffer};
 use weft_core::driver::Options;
-use weft_core::graph::{DType, Graph};
+use weft_core::graph::{DType, Graph, Owner, Storage, StorageId};
 use weft_core::plan::Plan;
 use weft_core::replay::{self, Loading};
-use weft_core::run::RunError;
+use weft_core::run::{Buffers, RunError, Runner};
 
 pub use weft_core::replay::Data;
 
@@ -70,4 +70,45 @@ pub fn run(
     let replay::Outcome { outputs, states, plan } =
         replay::run(graph, backends, options, data, Loading::Plain)?;
     Ok(Outcome { outputs, states, plan })
+}
+
+/// Compiles and runs a plan once as it is, weights byte for byte. Each device holds every weight, and every state as it was
+/// before the run.
+///
+/// # Errors
+/// As the runner's.
+pub fn planned(plan: Plan, backends: &[Arc<dyn Backend>], data: &Data) -> Result<Outcome, RunError> {
+    let graph = Arc::clone(&plan.graph);
+    let owned = |owner: &'static [Owner]| {
+        let all = graph.storages.iter().enumerate().map(|(at, storage)| (StorageId(at as u32), storage));
+        all.filter(move |(_, storage)| owner.contains(&storage.owner))
+    };
+    let mut buffers: Buffers = Vec::new();
+    for backend in backends {
+        let load = |(id, storage): (StorageId, &Storage)| {
+            let buffer = backend.allocate(&storage.name, storage.bytes)?;
+            backend.write(&buffer, 0, &data[&storage.name])?;
+            Ok((id, buffer))
+        };
+        let loaded: Result<HashMap<StorageId, Buffer>, RunError> =
+            owned(&[Owner::Weight, Owner::State]).map(load).collect();
+        buffers.push(loaded?);
+    }
+    let mut runner = Runner::of(plan, backends, &buffers)?;
+    let inputs: Vec<(StorageId, &[u8])> =
+        owned(&[Owner::Input]).map(|(id, storage)| (id, data[&storage.name].as_slice())).collect();
+    let tickets = runner.run(&inputs, None)?;
+    let mut outputs = BTreeMap::new();
+    for (name, tensor) in &graph.outputs {
+        let mut into = vec![0; graph.tensor(*tensor).layout.bytes() as usize];
+        runner.output(&tickets, name, &mut into)?;
+        outputs.insert(name.clone(), into);
+    }
+    let mut states = BTreeMap::new();
+    for (id, storage) in owned(&[Owner::State]) {
+        let mut into = vec![0; storage.bytes as usize];
+        backends[0].read(&buffers[0][&id], 0, &mut into)?;
+        states.insert(storage.name.clone(), into);
+    }
+    Ok(Outcome { outputs, states, plan: Arc::clone(runner.plan()) })
 }
