@@ -6,10 +6,10 @@ use weft_core::driver::Options;
 use weft_core::graph::{Owner, StorageId};
 use weft_core::kernels;
 use weft_core::plan::{Dispatch, Place, Plan};
-use weft_tests::graphs::models::{MODELS, TOKENS, described, graph, ubatch};
 use weft_tests::faulty::Faulty;
+use weft_tests::graphs::models::{MODELS, TOKENS, described, graph, ubatch};
 use weft_tests::graphs::random::program;
-use weft_tests::graphs::{Fixture, catalog, delta, masks, plan_for, same, small, without};
+use weft_tests::graphs::{catalog, delta, masks, plan_for, same, small, without};
 use weft_tests::naive::interpret;
 use weft_tests::{Random, devices};
 
@@ -89,15 +89,15 @@ fn storages_that_live_at_the_same_time_lie_apart() {
 #[test]
 fn a_storage_over_another_that_still_lives_is_noticed() {
     let (mut laid, mut seen) = (0, 0);
-    let mut fixtures: Vec<Fixture> = small::firing().into_iter().map(|(_, _, fixture)| fixture).collect();
-    fixtures.extend((0..6).map(|seed| program(seed, 30)));
-    for fixture in fixtures {
+    let rules = small::firing().into_iter().map(|(_, _, fixture)| fixture);
+    for fixture in rules.chain(masks::all()) {
         let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();
         let plan = fixture.plan(&[devices::reference()], &without(&["*"])).unwrap();
         let all = lives(&plan);
-        for (at, (first, life, place)) in all.iter().enumerate() {
-            // The later one is laid where the earlier one begins.
-            for (second, other, _) in all[at + 1..].iter().filter(|(_, other, _)| meet(*life, *other)) {
+        for (first, life, place) in &all {
+            // A later one is laid where an earlier one begins that is read once more.
+            for (second, other, _) in all.iter().filter(|(_, other, _)| life.0 < other.0 && other.0 < life.1)
+            {
                 let (place, second) = (Place::Arena(place.0), second.index());
                 let lay = move |plan: &mut Plan| {
                     plan.devices[0].places[second] = Some(place);
@@ -116,8 +116,8 @@ fn a_storage_over_another_that_still_lives_is_noticed() {
             }
         }
     }
-    // A result over a source that nobody reads again is a wrong plan and no wrong result.
-    assert!(laid > 100 && seen * 10 > laid * 5, "{seen} of {laid}");
+    // The bytes may be masked, or belong to a part of the earlier one that was read already.
+    assert!(laid > 40 && seen * 10 > laid * 7, "{seen} of {laid}");
 }
 
 /// Whether two ports of a dispatch may share bytes, where one of them is written.

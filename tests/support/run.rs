@@ -72,8 +72,8 @@ pub fn run(
     Ok(Outcome { outputs, states, plan })
 }
 
-/// Compiles and runs a plan once as it is, weights byte for byte. Each device holds every weight, and every state as it was
-/// before the run.
+/// Compiles and runs a plan once as it is, weights byte for byte. Away from the first device states hold NaN until somebody
+/// brings them.
 ///
 /// # Errors
 /// As the runner's.
@@ -84,10 +84,12 @@ pub fn planned(plan: Plan, backends: &[Arc<dyn Backend>], data: &Data) -> Result
         all.filter(move |(_, storage)| owner.contains(&storage.owner))
     };
     let mut buffers: Buffers = Vec::new();
-    for backend in backends {
+    for (device, backend) in backends.iter().enumerate() {
         let load = |(id, storage): (StorageId, &Storage)| {
             let buffer = backend.allocate(&storage.name, storage.bytes)?;
-            backend.write(&buffer, 0, &data[&storage.name])?;
+            let away = device > 0 && storage.owner == Owner::State;
+            let unknown = vec![0xff; storage.bytes as usize];
+            backend.write(&buffer, 0, if away { &unknown } else { &data[&storage.name] })?;
             Ok((id, buffer))
         };
         let loaded: Result<HashMap<StorageId, Buffer>, RunError> =

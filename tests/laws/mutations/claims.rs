@@ -1,6 +1,7 @@
 //! Claims that are lost or kept when they should not be.
 
 use crate::s01_exact_cover::covered;
+use std::sync::Arc;
 use weft_core::driver::{Options, State};
 use weft_core::plan::Placement;
 use weft_core::replay::interpreted;
@@ -8,7 +9,6 @@ use weft_tests::devices;
 use weft_tests::graphs::misses::{self, Firing};
 use weft_tests::graphs::same;
 use weft_tests::naive::interpret;
-use std::sync::Arc;
 
 #[test]
 fn a_revoked_claim_that_keeps_its_nodes_is_noticed() {
