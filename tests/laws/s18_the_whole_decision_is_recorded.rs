@@ -119,8 +119,11 @@ fn is_a_variants(why: &Why) -> bool {
     )
 }
 
-/// Plans with every kind of verdict, and the devices that they are for.
-fn plans() -> Vec<(String, Plan, Vec<Arc<dyn Backend>>)> {
+/// A plan by its fixture's name, and the devices that it is for.
+type Planned = (String, Plan, Vec<Arc<dyn Backend>>);
+
+/// Plans with every kind of verdict.
+fn plans() -> Vec<Planned> {
     let mut all = Vec::new();
     let mut plan = |fixture: &Fixture, devices: Vec<Arc<dyn Backend>>, options: &Options| {
         let run = fixture.run(&devices, options).unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
@@ -151,8 +154,10 @@ fn every_offer_and_every_verdict_is_in_the_trail() {
     }
 }
 
-/// One thing that a trail may lose.
-const LOSSES: [(&str, fn(&mut Attempt)); 5] = [
+/// What an attempt may lose, and how.
+type Loss = (&'static str, fn(&mut Attempt));
+
+const LOSSES: [Loss; 5] = [
     ("its first refusal", |attempt| drop(attempt.declines.splice(..attempt.declines.len().min(1), []))),
     ("its last refusal", |attempt| drop(attempt.declines.pop())),
     ("a node it looked at", |attempt| attempt.visited.truncate(attempt.visited.len() - 1)),
