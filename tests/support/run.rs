@@ -20,6 +20,12 @@ pub struct Outcome {
     pub plan: Arc<Plan>,
 }
 
+impl From<replay::Outcome> for Outcome {
+    fn from(replay::Outcome { outputs, states, plan }: replay::Outcome) -> Self {
+        Outcome { outputs, states, plan }
+    }
+}
+
 impl Outcome {
     /// An f32 output.
     pub fn output(&self, name: &str) -> Vec<f32> {
@@ -67,9 +73,7 @@ pub fn run(
     options: &Options,
     data: &Data,
 ) -> Result<Outcome, RunError> {
-    let replay::Outcome { outputs, states, plan } =
-        replay::run(graph, backends, options, data, Loading::Plain)?;
-    Ok(Outcome { outputs, states, plan })
+    Ok(replay::run(graph, backends, options, data, Loading::Plain)?.into())
 }
 
 /// Compiles and runs a plan once as it is, weights byte for byte. Away from the first device states hold NaN until somebody
@@ -79,10 +83,8 @@ pub fn run(
 /// As the runner's.
 pub fn planned(plan: Plan, backends: &[Arc<dyn Backend>], data: &Data) -> Result<Outcome, RunError> {
     let graph = Arc::clone(&plan.graph);
-    let owned = |owner: &'static [Owner]| {
-        let all = graph.storages.iter().enumerate().map(|(at, storage)| (StorageId(at as u32), storage));
-        all.filter(move |(_, storage)| owner.contains(&storage.owner))
-    };
+    let all = graph.storages.iter().enumerate().map(|(at, storage)| (StorageId(at as u32), storage));
+    let owned = all.filter(|(_, storage)| matches!(storage.owner, Owner::Weight | Owner::State));
     let mut buffers: Buffers = Vec::new();
     for (device, backend) in backends.iter().enumerate() {
         let load = |(id, storage): (StorageId, &Storage)| {
@@ -92,25 +94,9 @@ pub fn planned(plan: Plan, backends: &[Arc<dyn Backend>], data: &Data) -> Result
             backend.write(&buffer, 0, if away { &unknown } else { &data[&storage.name] })?;
             Ok((id, buffer))
         };
-        let loaded: Result<HashMap<StorageId, Buffer>, RunError> =
-            owned(&[Owner::Weight, Owner::State]).map(load).collect();
+        let loaded: Result<HashMap<StorageId, Buffer>, RunError> = owned.clone().map(load).collect();
         buffers.push(loaded?);
     }
     let mut runner = Runner::of(plan, backends, &buffers)?;
-    let inputs: Vec<(StorageId, &[u8])> =
-        owned(&[Owner::Input]).map(|(id, storage)| (id, data[&storage.name].as_slice())).collect();
-    let tickets = runner.run(&inputs, None)?;
-    let mut outputs = BTreeMap::new();
-    for (name, tensor) in &graph.outputs {
-        let mut into = vec![0; graph.tensor(*tensor).layout.bytes() as usize];
-        runner.output(&tickets, name, &mut into)?;
-        outputs.insert(name.clone(), into);
-    }
-    let mut states = BTreeMap::new();
-    for (id, storage) in owned(&[Owner::State]) {
-        let mut into = vec![0; storage.bytes as usize];
-        backends[0].read(&buffers[0][&id], 0, &mut into)?;
-        states.insert(storage.name.clone(), into);
-    }
-    Ok(Outcome { outputs, states, plan: Arc::clone(runner.plan()) })
+    Ok(replay::once(&mut runner, backends, &buffers, data)?.into())
 }

@@ -126,6 +126,22 @@ pub fn run(
         load(plan, backends, data, loading, &mut kept)?;
         Ok(kept.clone())
     })?;
+    once(&mut runner, backends, &kept, data)
+}
+
+/// Runs a prepared program once, and reads its outputs and the states on the first device, of which `buffers` are the buffers
+/// that the runner was made with.
+///
+/// # Errors
+/// `data` lacks an input or has it in another size; as the runner's.
+pub fn once(
+    runner: &mut Runner,
+    backends: &[Arc<dyn Backend>],
+    buffers: &Buffers,
+    data: &Data,
+) -> Result<Outcome, RunError> {
+    let plan = Arc::clone(runner.plan());
+    let graph = &plan.graph;
     let mut inputs = Vec::new();
     for (id, storage) in owned(graph, Owner::Input) {
         inputs.push((id, given(data, storage)?.as_slice()));
@@ -139,7 +155,7 @@ pub fn run(
     }
     // States are at home on the first device.
     let mut states = BTreeMap::new();
-    if let (Some(home), Some(buffers)) = (backends.first(), kept.first()) {
+    if let (Some(home), Some(buffers)) = (backends.first(), buffers.first()) {
         for (id, storage) in owned(graph, Owner::State) {
             let Some(buffer) = buffers.get(&id) else { continue };
             let mut into = vec![0; storage.bytes as usize];
@@ -147,7 +163,7 @@ pub fn run(
             states.insert(storage.name.clone(), into);
         }
     }
-    Ok(Outcome { outputs, states, plan: Arc::clone(runner.plan()) })
+    Ok(Outcome { outputs, states, plan })
 }
 
 /// Buffers of the weights and states that a plan needs, made once.
