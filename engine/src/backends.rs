@@ -17,6 +17,7 @@ use crate::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
+use weft_core::profile::Profile;
 
 /// How to open a backend.
 #[derive(Clone, Debug)]
@@ -29,11 +30,13 @@ pub struct BackendOptions {
     pub hip_graph: bool,
     /// Is told how many of how many shaders are compiled, by backends that compile some.
     pub shaders: Option<ShaderProgress>,
+    /// Where the times of launches go, if they are to be timed.
+    pub profile: Option<Arc<Profile>>,
 }
 
 impl Default for BackendOptions {
     fn default() -> Self {
-        BackendOptions { threads: 0, repack: true, hip_graph: false, shaders: None }
+        BackendOptions { threads: 0, repack: true, hip_graph: false, shaders: None, profile: None }
     }
 }
 

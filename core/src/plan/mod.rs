@@ -13,6 +13,7 @@ mod place;
 mod record;
 mod schedule;
 mod splits;
+mod tally;
 mod transfer;
 
 pub use build::{build, build_with};
@@ -25,6 +26,7 @@ pub use record::{
     AttemptRecord, BindingRecord, CopyRecord, DeclineRecord, DeviceRecord, DispatchRecord, FORMAT,
     MOST_BYTES, PlanRecord, RevokedRecord, SplitRecord, VERSION,
 };
+pub use tally::Tally;
 
 use crate::contract::{Access, Constants};
 use crate::driver::{Attempt, Forbidden};

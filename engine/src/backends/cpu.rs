@@ -16,7 +16,8 @@ fn open(choice: &Choice, options: &BackendOptions) -> Result<Arc<dyn Backend>, D
         let (name, reason) = (format!("cpu:{asked}"), "the CPU is a single device".to_owned());
         return Err(DeviceError::Unavailable { name, reason });
     }
-    let options = weft_cpu::Options { threads: options.threads, ..weft_cpu::Options::default() };
+    let (threads, profile) = (options.threads, options.profile.clone());
+    let options = weft_cpu::Options { threads, profile, ..weft_cpu::Options::default() };
     Ok(Arc::new(weft_cpu::Cpu::open(&options)?))
 }
 

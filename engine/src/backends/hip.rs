@@ -18,8 +18,8 @@ fn open(choice: &Choice, options: &BackendOptions) -> Result<Arc<dyn Backend>, D
 
 fn with(device: Option<String>, options: &BackendOptions) -> Options {
     let progress = options.shaders.clone().map(|progress| progress.0);
-    let (repack, graphs) = (options.repack, options.hip_graph);
-    Options { device, repack, graphs, cache: cache(), progress, ..Options::default() }
+    let (repack, graphs, profile) = (options.repack, options.hip_graph, options.profile.clone());
+    Options { device, repack, graphs, profile, cache: cache(), progress, ..Options::default() }
 }
 
 fn find(options: &BackendOptions) -> Vec<Found> {

@@ -33,8 +33,8 @@ fn chose_nothing(error: &DeviceError) -> bool {
 
 fn with(adapter: Option<String>, options: &BackendOptions) -> Options {
     let progress = options.shaders.clone().map(|progress| progress.0);
-    let name = KIND.name.to_owned();
-    Options { name, adapter, repack: options.repack, cache: cache(), progress, ..Options::default() }
+    let (name, repack, profile) = (KIND.name.to_owned(), options.repack, options.profile.clone());
+    Options { name, adapter, repack, profile, cache: cache(), progress, ..Options::default() }
 }
 
 fn find(options: &BackendOptions) -> Vec<Found> {
