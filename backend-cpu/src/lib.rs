@@ -92,6 +92,7 @@ impl Cpu {
                 largest_buffer: None,
                 features: vec![format!("{:?}", simd.level())],
                 prefers_device_sampling: false,
+                missing: Vec::new(),
             },
             offers: implementations.iter().map(|i| i.offer).collect(),
             setup: Setup {
@@ -124,6 +125,10 @@ impl Backend for Cpu {
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn free_memory(&self) -> Option<u64> {
+        memory::available()
     }
 
     fn offers(&self) -> &[Offer] {

@@ -181,6 +181,7 @@ impl Hip {
             largest_buffer: Some(device.info.memory),
             features: vec![device.info.architecture.clone()],
             prefers_device_sampling: true,
+            missing: Vec::new(),
         };
         let backend = Hip {
             name: options.name.clone(),
@@ -231,6 +232,11 @@ impl Backend for Hip {
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn free_memory(&self) -> Option<u64> {
+        let device = self.setup.stream.device();
+        device.enter().ok().and_then(|()| memory::free(device))
     }
 
     fn offers(&self) -> &[Offer] {

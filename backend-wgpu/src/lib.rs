@@ -70,6 +70,7 @@ impl Wgpu {
                 largest_buffer: Some(gpu.device.limits().max_buffer_size),
                 features,
                 prefers_device_sampling: true,
+                missing: kernels::missing(&caps),
             },
             offers: implementations.iter().map(|i| i.offer).collect(),
             repack: options.repack,

@@ -48,6 +48,7 @@ impl BackendArgs {
             repack: !self.no_repack,
             hip_graph: self.hip_graph,
             shaders: Some(report::shaders()),
+            measure: false,
         }
     }
 }

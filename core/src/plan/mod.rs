@@ -10,6 +10,7 @@ mod explain;
 mod hash;
 mod launches;
 mod place;
+mod price;
 mod record;
 mod schedule;
 mod splits;
@@ -22,6 +23,7 @@ pub use compare::{Change, Comparison};
 pub use cost::Cost;
 pub use error::{PlanError, PlanFileError, Uncovered};
 pub use explain::{Census, select, story};
+pub use price::{Price, Rates};
 pub use record::{
     AttemptRecord, BindingRecord, CopyRecord, DeclineRecord, DeviceRecord, DispatchRecord, FORMAT,
     MOST_BYTES, PlanRecord, RevokedRecord, SplitRecord, VERSION,
