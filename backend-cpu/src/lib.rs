@@ -8,6 +8,7 @@ mod job;
 mod kernels;
 mod memory;
 mod poison;
+mod profile;
 mod program;
 mod selftest;
 pub mod simd;
@@ -23,6 +24,7 @@ use weft_core::backend::{
     Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program,
 };
 use weft_core::graph::Layout;
+use weft_core::profile::Profile;
 
 /// The backend's name in contracts.
 const NAME: &str = "cpu";
@@ -44,6 +46,8 @@ pub struct Options {
     pub absent: bool,
     /// Run no kernel at all: what remains is the overhead of the host. For measurements.
     pub idle: bool,
+    /// Where the times of launches go, if they are to be timed.
+    pub profile: Option<Arc<Profile>>,
 }
 
 impl Default for Options {
@@ -56,6 +60,7 @@ impl Default for Options {
             references_only: false,
             absent: false,
             idle: false,
+            profile: None,
         }
     }
 }
@@ -87,6 +92,7 @@ impl Cpu {
                 largest_buffer: None,
                 features: vec![format!("{:?}", simd.level())],
                 prefers_device_sampling: false,
+                missing: Vec::new(),
             },
             offers: implementations.iter().map(|i| i.offer).collect(),
             setup: Setup {
@@ -95,6 +101,7 @@ impl Cpu {
                 implementations: Arc::new(implementations),
                 poison: options.poison,
                 idle: options.idle,
+                profile: options.profile.clone(),
             },
         };
         cpu.self_test()?;
@@ -118,6 +125,10 @@ impl Backend for Cpu {
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn free_memory(&self) -> Option<u64> {
+        memory::available()
     }
 
     fn offers(&self) -> &[Offer] {

@@ -4,6 +4,7 @@ use crate::job::{Args, Job, ScratchPlan, ScratchPool, Worker};
 use crate::kernels::Implementation;
 use crate::memory::Memory;
 use crate::poison;
+use crate::profile::{Clock, Watch};
 use crate::simd::Simd;
 use crate::team::{Barrier, Team};
 use crate::view::View;
@@ -15,6 +16,7 @@ use weft_core::backend::{Buffer, CompileRequest, DeviceError, Program, Ticket};
 use weft_core::graph::StorageId;
 use weft_core::kernels::KernelError;
 use weft_core::plan::{Place, Plan};
+use weft_core::profile::{Profile, Timed};
 
 /// What a program needs from its backend.
 pub(crate) struct Setup {
@@ -23,6 +25,8 @@ pub(crate) struct Setup {
     pub implementations: Arc<Vec<Implementation>>,
     pub poison: bool,
     pub idle: bool,
+    /// Where times go, if launches are timed.
+    pub profile: Option<Arc<Profile>>,
 }
 
 struct Built {
@@ -50,6 +54,7 @@ pub(crate) struct CpuProgram {
     inputs: Vec<bool>,
     _scratch: Arc<ScratchPool>,
     ticket: u64,
+    clock: Option<Clock>,
 }
 
 /// A buffer's memory.
@@ -87,6 +92,7 @@ impl CpuProgram {
             inputs: part.places.iter().map(|p| matches!(p, Some(Place::Input(_)))).collect(),
             _scratch: Arc::clone(&scratch.pool),
             ticket: 0,
+            clock: None,
         };
         for split in &plan.splits {
             let mut phases = Vec::new();
@@ -94,6 +100,11 @@ impl CpuProgram {
                 program.build_split(setup, plan, split.first..split.end, &mut scratch, &mut phases)?;
             }
             program.splits.push(phases);
+        }
+        if let Some(profile) = &setup.profile {
+            let indices: Vec<usize> = program.jobs.iter().map(|built| built.index).collect();
+            let timed = Timed::of(plan, request.device, &indices);
+            program.clock = Some(Clock::new(timed, Arc::clone(profile)));
         }
         let memory = Memory::zeroed("scratch", scratch.peak as u64)?;
         // The pool is new: nothing was set before.
@@ -179,7 +190,12 @@ impl Program for CpuProgram {
         Ok(Ticket(self.ticket))
     }
 
-    fn submit(&mut self, _: Ticket, split: usize, cancel: Option<&AtomicBool>) -> Result<(), DeviceError> {
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        split: usize,
+        cancel: Option<&AtomicBool>,
+    ) -> Result<(), DeviceError> {
         let Some(phases) = self.splits.get(split) else { return Ok(()) };
         let stop = AtomicBool::new(false);
         let failure: Mutex<Option<DeviceError>> = Mutex::new(None);
@@ -187,9 +203,10 @@ impl Program for CpuProgram {
             stop.store(true, Ordering::Relaxed);
             failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         };
-        let jobs = &self.jobs;
+        let (jobs, clock) = (&self.jobs, &self.clock);
         let poison = self.poison;
         self.team.run(&|worker: &mut Worker, barrier: &Barrier| {
+            let mut watch = clock.as_ref().map(|clock| clock.watch(ticket, worker.index));
             for phase in phases {
                 if worker.index == 0 && cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
                     fail(DeviceError::Cancelled);
@@ -201,9 +218,13 @@ impl Program for CpuProgram {
                     barrier.wait();
                 }
                 for stage in 0..phase.stages {
-                    for built in &jobs[phase.jobs.clone()] {
+                    for (at, built) in phase.jobs.clone().zip(&jobs[phase.jobs.clone()]) {
                         if stage < built.job.stages() && !stop.load(Ordering::Relaxed) {
+                            let start = watch.as_ref().map(Watch::now);
                             run_job(built, stage, worker, &fail);
+                            if let (Some(watch), Some(start)) = (&mut watch, start) {
+                                watch.ended(at, start);
+                            }
                         }
                     }
                     barrier.wait();

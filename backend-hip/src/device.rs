@@ -154,6 +154,8 @@ fn from_driver(ordinal: Ordinal) -> Option<String> {
 pub struct Counters {
     /// Kernels launched one by one.
     pub launches: u64,
+    /// Reads of the host that waited for the device, besides what comes back with a submission.
+    pub reads: u64,
     /// Graphs launched.
     pub graphs: u64,
     /// Graphs that the runtime would not make, or that computed something else than their launches; these went on one by one.
@@ -166,6 +168,7 @@ pub struct Counters {
 #[derive(Default)]
 pub(crate) struct Counts {
     pub launches: AtomicU64,
+    pub reads: AtomicU64,
     pub graphs: AtomicU64,
     pub refused_graphs: AtomicU64,
     pub races: AtomicU64,
@@ -180,6 +183,7 @@ impl Counts {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counters {
             launches: get(&self.launches),
+            reads: get(&self.reads),
             graphs: get(&self.graphs),
             refused_graphs: get(&self.refused_graphs),
             races: get(&self.races),

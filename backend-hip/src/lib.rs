@@ -27,7 +27,6 @@ pub use device::Counters;
 pub use ffi::LoadError;
 pub use launches::{entry_points, offers};
 pub use sources::{source_text, stems};
-pub use weft_core::profile::Timing;
 
 use code::Code;
 use device::{Device, Info, Runtime};
@@ -42,6 +41,7 @@ use weft_core::backend::{
     Backend, Buffer, Capabilities, CompileRequest, DeviceError, HostBytes, Offer, Program,
 };
 use weft_core::graph::Layout;
+use weft_core::profile::Profile;
 use weft_core::quant::planes::Rows;
 use weft_core::self_test;
 
@@ -67,8 +67,8 @@ pub struct Options {
     pub repack: bool,
     /// Whether activations are filled with NaN before each run.
     pub poison: bool,
-    /// Whether launches are timed.
-    pub profile: bool,
+    /// Where the times of launches go, if they are to be timed. Slows the whole down.
+    pub profile: Option<Arc<Profile>>,
     /// Whether what runs again, as a decoded token does, is recorded and submitted as a graph. Launches that are timed are
     /// not: events stand between them. While a graph is compared with its launches, the host holds two copies of the states.
     pub graphs: bool,
@@ -86,7 +86,7 @@ impl Default for Options {
             device: None,
             repack: true,
             poison: false,
-            profile: false,
+            profile: None,
             graphs: false,
             cache: None,
             progress: None,
@@ -181,6 +181,7 @@ impl Hip {
             largest_buffer: Some(device.info.memory),
             features: vec![device.info.architecture.clone()],
             prefers_device_sampling: true,
+            missing: Vec::new(),
         };
         let backend = Hip {
             name: options.name.clone(),
@@ -194,16 +195,11 @@ impl Hip {
                 implementations,
                 poison: options.poison,
                 graphs: options.graphs,
-                profile: options.profile.then(Arc::default),
+                profile: options.profile.clone(),
             },
         };
         backend.self_test()?;
         Ok(backend)
-    }
-
-    /// Times of kernels since the last call, the longest first; nothing unless the device was opened with `profile`.
-    pub fn take_profile(&self) -> Vec<Timing> {
-        self.setup.profile.as_ref().map_or(Vec::new(), |profile| profile.take())
     }
 
     /// What was done on the device so far.
@@ -236,6 +232,11 @@ impl Backend for Hip {
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn free_memory(&self) -> Option<u64> {
+        let device = self.setup.stream.device();
+        device.enter().ok().and_then(|()| memory::free(device))
     }
 
     fn offers(&self) -> &[Offer] {

@@ -18,7 +18,7 @@ use weft_core::backend::{Buffer, CompileRequest, DeviceError, Program, Ticket};
 use weft_core::fault::FaultNames;
 use weft_core::graph::StorageId;
 use weft_core::plan::Place;
-use weft_core::profile::Profile;
+use weft_core::profile::{Profile, Timed};
 
 /// What a program needs from its backend.
 pub(crate) struct Setup {
@@ -29,7 +29,7 @@ pub(crate) struct Setup {
     pub poison: bool,
     /// Whether what runs again is submitted as graphs.
     pub graphs: bool,
-    /// Where times are added up, if launches are timed.
+    /// Where times go, if launches are timed.
     pub profile: Option<Arc<Profile>>,
 }
 
@@ -107,7 +107,9 @@ impl HipProgram {
         let mailed = plan.small_outputs(request.device, &places, |region| region.bytes, MAILED);
         let clock = match &setup.profile {
             None => None,
-            Some(profile) => Some(Clock::new(stream, plan, &indices, Arc::clone(profile))?),
+            Some(profile) => {
+                Some(Clock::new(stream, Timed::of(plan, request.device, &indices), Arc::clone(profile))?)
+            }
         };
         // Events between launches cannot be part of a graph.
         let graphs = setup.graphs && clock.is_none();
@@ -157,6 +159,7 @@ impl HipProgram {
     }
 
     fn launch(&mut self, part: Range<usize>) -> Result<(), DeviceError> {
+        let _span = tracing::trace_span!("encode", launches = part.len()).entered();
         for at in part {
             let ready = &mut self.launches[at];
             if let Some(clock) = &self.clock {
@@ -211,7 +214,7 @@ impl Program for HipProgram {
         if split == self.last {
             self.slots.send_mail(ticket, &self.stream, &self.fault)?;
         }
-        self.clock.as_ref().map_or(Ok(()), |clock| clock.collect(&self.stream))
+        self.clock.as_ref().map_or(Ok(()), |clock| clock.collect(&self.stream, ticket))
     }
 
     fn poll(&mut self, ticket: Ticket) -> Result<bool, DeviceError> {

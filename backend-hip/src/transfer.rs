@@ -1,5 +1,6 @@
 //! Copies between host and device, through pinned memory of bounded size.
 
+use crate::device::Counts;
 use crate::memory::{Memory, Pinned, Region};
 use crate::stream::{Event, Stream};
 use rayon::prelude::*;
@@ -58,6 +59,7 @@ impl Transfer {
     /// Reads bytes, after everything submitted before.
     pub(crate) fn read(&self, region: &Region, offset: u64, into: &mut [u8]) -> Result<(), DeviceError> {
         region.check(offset, into.len() as u64)?;
+        Counts::add(&self.stream.device().counts.reads);
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         let [(pinned, event), _] = self.blocks(&mut staging, STAGED)?;
         self.stream.device().enter()?;

@@ -1,6 +1,8 @@
 //! Adapters: which there are, which to take, and what a device of one is asked for.
 
+use std::sync::Arc;
 use weft_core::backend::DeviceError;
+use weft_core::profile::Profile;
 use wgpu::{Adapter, AdapterInfo, DeviceType, Features, Instance, InstanceDescriptor, Limits};
 
 /// How to open a device.
@@ -18,8 +20,8 @@ pub struct Options {
     pub checked: bool,
     /// Fill the arena and scratch memory with NaN before each submission. For tests.
     pub poison: bool,
-    /// Time each launch, where the device can. Slows the whole down.
-    pub profile: bool,
+    /// Where the times of launches go, if they are to be timed and the device can. Slows the whole down.
+    pub profile: Option<Arc<Profile>>,
     /// Folder in which compiled pipelines are kept between runs, where the driver supports it.
     pub cache: Option<std::path::PathBuf>,
     /// Folder to which each shader's text is written before it is compiled, for other validators.
@@ -37,7 +39,7 @@ impl Default for Options {
             bounds: Bounds::default(),
             checked: false,
             poison: false,
-            profile: false,
+            profile: None,
             cache: None,
             dump: None,
             progress: None,

@@ -18,7 +18,6 @@ mod slots;
 pub use adapter::{Bounds, Found, Options, adapters};
 pub use gpu::Counters;
 pub use pipelines::Progress;
-pub use weft_core::profile::Timing;
 
 use gpu::Gpu;
 use kernels::implementations;
@@ -53,6 +52,9 @@ impl Wgpu {
         let (info, caps) = (opened.info, opened.caps);
         let pipelines = Pipelines::new(options, &opened.device, &info);
         let gpu = Arc::new(Gpu::new(opened.device, opened.queue, caps));
+        if options.profile.is_some() && !caps.timestamps {
+            tracing::warn!(device = info.name, "the device has no timestamps: launches are not timed");
+        }
         let implementations = implementations(&caps);
         let mut features = Vec::new();
         if let Some((low, high)) = caps.subgroups {
@@ -68,6 +70,7 @@ impl Wgpu {
                 largest_buffer: Some(gpu.device.limits().max_buffer_size),
                 features,
                 prefers_device_sampling: true,
+                missing: kernels::missing(&caps),
             },
             offers: implementations.iter().map(|i| i.offer).collect(),
             repack: options.repack,
@@ -77,16 +80,11 @@ impl Wgpu {
                 pipelines,
                 implementations,
                 poison: options.poison,
-                profile: (options.profile && caps.timestamps).then(Arc::default),
+                profile: options.profile.clone().filter(|_| caps.timestamps),
             },
         };
         backend.self_test()?;
         Ok(backend)
-    }
-
-    /// Times of kernels since the last call, the longest first; nothing unless the device was opened with `profile`.
-    pub fn take_profile(&self) -> Vec<Timing> {
-        self.setup.profile.as_ref().map_or(Vec::new(), |profile| profile.take())
     }
 
     /// What was asked of the device so far.

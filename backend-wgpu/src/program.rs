@@ -14,7 +14,7 @@ use weft_core::backend::{CompileRequest, DeviceError, Program, Ticket};
 use weft_core::fault::FaultNames;
 use weft_core::graph::StorageId;
 use weft_core::plan::Place;
-use weft_core::profile::{self, Profile};
+use weft_core::profile::{Profile, Timed};
 use weft_core::quant::codebooks;
 use wgpu::BufferUsages;
 
@@ -25,7 +25,7 @@ pub(crate) struct Setup {
     pub pipelines: Pipelines,
     pub implementations: Vec<Implementation>,
     pub poison: bool,
-    /// Where times are added up, if launches are timed.
+    /// Where times go, if launches are timed.
     pub profile: Option<Arc<Profile>>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct WgpuProgram {
     poisoned: Vec<Region>,
     poison: Option<wgpu::Buffer>,
     slots: Slots,
-    clock: Option<(Clock, Arc<Profile>)>,
+    clock: Option<Clock>,
     ahead: Option<Ahead>,
 }
 
@@ -117,7 +117,9 @@ impl WgpuProgram {
         let mailed = plan.small_outputs(request.device, &places, |region| region.bytes, MAILED);
         let clock = match &setup.profile {
             None => None,
-            Some(profile) => Some((Clock::new(gpu, profile::labels(plan, &indices))?, Arc::clone(profile))),
+            Some(profile) => {
+                Some(Clock::new(gpu, Timed::of(plan, request.device, &indices), Arc::clone(profile))?)
+            }
         };
         Ok(WgpuProgram {
             slots: Slots::new(gpu, inputs.bytes, mailed)?,
@@ -142,7 +144,7 @@ impl WgpuProgram {
     }
 
     fn encode(&self, encoder: &mut wgpu::CommandEncoder, part: &Range<usize>) {
-        if let Some((clock, _)) = &self.clock {
+        if let Some(clock) = &self.clock {
             for at in part.clone() {
                 let timestamp_writes = clock.writes(at);
                 let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
@@ -168,6 +170,7 @@ impl WgpuProgram {
 
     /// The commands of a part: the first of a submission takes its inputs, the last sends back its results.
     fn record(&self, slot: &Slot, part: &Range<usize>, starts: bool, ends: bool) -> wgpu::CommandBuffer {
+        let _span = tracing::trace_span!("encode", launches = part.len()).entered();
         let mut encoder = self.encoder();
         if starts {
             slot.copy_inputs(&mut encoder, &self.inputs.buffer);
@@ -336,8 +339,8 @@ impl Program for WgpuProgram {
             };
             self.gpu.submit(commands, part.len());
             slot.submitted(ends);
-            if let Some((clock, profile)) = &self.clock {
-                clock.collect(&self.gpu, part.clone(), profile)?;
+            if let Some(clock) = &self.clock {
+                clock.collect(&self.gpu, part.clone(), ticket)?;
             }
             if at < last {
                 // One part runs while the next is encoded; a cancelled run has at most that much left to do.

@@ -1,7 +1,7 @@
 //! Arguments that several commands share.
 
 use crate::cache::CacheArgs;
-use crate::report;
+use crate::{profile, report};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::ffi::OsString;
@@ -14,6 +14,7 @@ use weft::models::ExpertsOn;
 use weft::sampling::SamplingParams;
 use weft::session::{DraftBy, GenerateOptions, SampleOn, SessionOptions, Speculation};
 use weft_core::graph::DType;
+use weft_core::profile::Profile;
 
 /// Where to run.
 #[derive(Args, Clone)]
@@ -36,11 +37,18 @@ pub struct BackendArgs {
 impl BackendArgs {
     /// How to open it.
     pub fn options(&self) -> BackendOptions {
+        self.profiled(None)
+    }
+
+    /// The same, with a profile for the times of launches.
+    fn profiled(&self, profile: Option<Arc<Profile>>) -> BackendOptions {
         BackendOptions {
+            profile,
             threads: self.threads,
             repack: !self.no_repack,
             hip_graph: self.hip_graph,
             shaders: Some(report::shaders()),
+            measure: false,
         }
     }
 }
@@ -120,24 +128,29 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// Opens devices and file, and puts the weights on the device.
     pub fn open(&self) -> anyhow::Result<Arc<Model>> {
-        self.open_with(Ok)
+        self.open_with(None, Ok)
     }
 
-    /// The same with a change before any weight is loaded.
+    /// The same with a change before any weight is loaded, and launches timed where there is a profile.
     pub fn open_with(
         &self,
+        profile: Option<&Arc<Profile>>,
         change: impl FnOnce(Arc<Model>) -> anyhow::Result<Arc<Model>>,
     ) -> anyhow::Result<Arc<Model>> {
-        let backends = backends::open(&self.backend.backend, &self.backend.options())?;
+        let options = self.backend.profiled(profile.cloned());
+        let backends = backends::open(&self.backend.backend, &options)?;
+        profile.into_iter().for_each(|profile| profile::begin(profile, &backends));
         let model = match &self.model {
             Some(path) => Model::open(path, backends)?,
             None => embedded(backends)?,
         };
         let model = change(model.with_experts_on(self.experts.experts_on()))?;
         let bar = report::bar("loading", 0);
-        model.load(&mut |done, total| {
-            bar.set_length(total);
-            bar.set_position(done);
+        tracing::trace_span!("load").in_scope(|| {
+            model.load(&mut |done, total| {
+                bar.set_length(total);
+                bar.set_position(done);
+            })
         })?;
         bar.finish_and_clear();
         Ok(model)

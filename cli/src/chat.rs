@@ -28,7 +28,7 @@ pub struct ChatArgs {
 /// Runs the command.
 pub fn run(args: &ChatArgs) -> anyhow::Result<()> {
     let interrupt = Interrupt::install()?;
-    let model = args.model.open_with(|model| args.session.drafting(model))?;
+    let model = args.model.open_with(None, |model| args.session.drafting(model))?;
     report::note(&format!("{} on {}", model.name(), ModelArgs::device(&model)));
     let mut session = Session::new(&model, args.session.options()?)?;
     let begin = || args.system.iter().map(|text| Message::new("system", text.as_str())).collect::<Vec<_>>();
@@ -49,7 +49,7 @@ pub fn run(args: &ChatArgs) -> anyhow::Result<()> {
             "" => continue,
             "/exit" | "/quit" => return Ok(()),
             "/stats" => {
-                report::timings(session.timings());
+                report::timings(&session);
                 continue;
             }
             "/reset" => {

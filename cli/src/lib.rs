@@ -11,6 +11,7 @@ mod interrupt;
 mod logits;
 mod memory;
 mod plan;
+mod profile;
 mod quantize;
 mod replay;
 mod report;
@@ -20,6 +21,8 @@ mod synth;
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
+use weft_core::profile::Profile;
 use weft_core::rules::Rule;
 
 /// Runs hybrid Gated-DeltaNet language models (Qwen3.5 and its relatives) and plain transformers from GGUF files.
@@ -63,12 +66,20 @@ enum Command {
     Synth(synth::SynthArgs),
 }
 
+impl Command {
+    /// A profile, if the command is to make one.
+    fn profile(&self) -> Option<Arc<Profile>> {
+        matches!(self, Command::Run(args) if args.profile.is_some()).then(Arc::default)
+    }
+}
+
 /// Runs the command that the program's arguments name.
 pub fn main() -> ExitCode {
     let cli = Cli::parse_from(args::written_out(std::env::args_os()));
-    report::listen(cli.verbose);
+    let profile = cli.command.profile();
+    report::listen(cli.verbose, profile.as_ref());
     let outcome = match cli.command {
-        Command::Run(args) => run::run(&args),
+        Command::Run(args) => run::run(&args, profile),
         Command::Chat(args) => chat::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Plan(args) => plan::run(&args),

@@ -1,10 +1,18 @@
 //! What people see besides the text: errors, notes, progress, colours.
 
+use crate::profile::Spans;
 use crate::{diff, replay};
 use std::io::{ErrorKind, IsTerminal};
+use std::sync::Arc;
 use std::time::Duration;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 use weft::Error;
+use weft::session::Session;
 use weft_core::backend::DeviceError;
+use weft_core::profile::Profile;
 use weft_core::run::RunError;
 
 /// Whether notes may be coloured: only on a terminal, and not against `NO_COLOR`.
@@ -12,21 +20,23 @@ fn coloured() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Writes what the library tells to standard error, from this level of detail on; by default warnings.
-pub fn listen(verbose: u8) {
+/// Writes what the library tells to standard error, from this level of detail on; by default warnings. A profile gets the
+/// spans.
+pub fn listen(verbose: u8, profile: Option<&Arc<Profile>>) {
     let level = match verbose {
         0 => tracing::Level::WARN,
         1 => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
-    let listener =
-        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(coloured());
+    let shown = fmt::layer().with_writer(std::io::stderr).with_ansi(coloured());
+    let shown = if verbose == 0 { shown.without_time().with_target(false).boxed() } else { shown.boxed() };
+    let shown = shown.with_filter(LevelFilter::from_level(level));
+    let spans = profile.map(|profile| {
+        let ours = filter_fn(|about| about.is_span() && about.target().starts_with("weft"));
+        Spans(Arc::clone(profile)).with_filter(ours)
+    });
     // The program installs one listener and nobody else does.
-    let _ = if verbose == 0 {
-        listener.without_time().with_target(false).try_init()
-    } else {
-        listener.try_init()
-    };
+    let _ = tracing_subscriber::registry().with(shown).with(spans).try_init();
 }
 
 /// One line, cause by cause.
@@ -104,8 +114,9 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// Prompt and decode rates, apart.
-pub fn timings(timings: &weft::session::Timings) {
+/// Prompt and decode rates, apart, and what the runs of plans did.
+pub fn timings(session: &Session) {
+    let timings = session.timings();
     let seconds = |time: Duration| time.as_secs_f64();
     note(&format!(
         "prompt {} tokens, {:.1} tokens/s · decoded {} tokens, {:.1} tokens/s · planning {:.3} s",
@@ -123,4 +134,18 @@ pub fn timings(timings: &weft::session::Timings) {
             timings.kept_tokens as f64 / timings.drafted_tokens as f64,
         ));
     }
+    let counters = session.counters();
+    let each = |count: u64| counters.per_run(count);
+    let all = &counters.all;
+    note(&format!(
+        "each of {} runs: {:.1} launches, {:.1} of them fused; {:.1} fallbacks, {:.1} revoked, {:.1} splits, {:.1} copies \
+         between devices",
+        counters.runs,
+        each(all.dispatches),
+        each(all.claims),
+        each(all.fallbacks),
+        each(all.revocations),
+        each(all.splits),
+        each(all.copies),
+    ));
 }

@@ -3,15 +3,18 @@
 use crate::answer;
 use crate::args::{ModelArgs, SamplingArgs, SessionArgs};
 use crate::interrupt::Interrupt;
-use crate::report;
+use crate::{profile, report};
 use anyhow::Context;
 use clap::Args;
 use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
 use weft::Model;
 use weft::sampling::Sampler;
 use weft::session::{Finish, Session};
 use weft::template::Message;
 use weft::tokenizer::EncodeOptions;
+use weft_core::profile::Profile;
 
 /// Arguments of `weft run`.
 #[derive(Args)]
@@ -36,10 +39,14 @@ pub struct RunArgs {
     /// Print nothing but the text.
     #[arg(short, long)]
     quiet: bool,
+    /// Time each launch on its device and what the host does, and write them as a trace for Perfetto or chrome://tracing; a
+    /// table follows the text. Slower as a whole; the text stays the same. See docs/profiles.md.
+    #[arg(long, value_name = "OUT.json")]
+    pub profile: Option<PathBuf>,
 }
 
 /// Runs the command.
-pub fn run(args: &RunArgs) -> anyhow::Result<()> {
+pub fn run(args: &RunArgs, profile: Option<Arc<Profile>>) -> anyhow::Result<()> {
     let prompt = match args.prompt.as_str() {
         "-" => {
             let mut text = String::new();
@@ -52,7 +59,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         return Err(weft::Error::EmptyPrompt.into());
     }
     let interrupt = Interrupt::install()?;
-    let model = args.model.open_with(|model| args.session.drafting(model))?;
+    let model = args.model.open_with(profile.as_ref(), |model| args.session.drafting(model))?;
     if !args.quiet {
         report::note(&format!("{} on {}", model.name(), ModelArgs::device(&model)));
     }
@@ -61,7 +68,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut sampler = Sampler::new(args.sampling.params(&model))?;
     let answer = answer::stream(&mut session, &mut sampler, &ids, &args.sampling.generate(), &interrupt)?;
     if !args.quiet {
-        report::timings(session.timings());
+        report::timings(&session);
         let why = match answer.finish {
             Finish::Context => Some("the context is full: raise it with --ctx"),
             Finish::Callback => Some("stopped"),
@@ -71,6 +78,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         if args.sampling.temperature > 0.0 {
             report::note(&format!("seed {}", sampler.seed()));
         }
+    }
+    if let (Some(profile), Some(path)) = (&profile, &args.profile) {
+        let options = format!("{} {:?}", ModelArgs::device(&model), session.options());
+        profile::end(profile, path, profile::about(&model.name(), &options))?;
     }
     Ok(())
 }

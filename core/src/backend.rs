@@ -38,6 +38,19 @@ pub struct Capabilities {
     pub features: Vec<String>,
     /// Whether tokens are better sampled here than from logits that the host reads back.
     pub prefers_device_sampling: bool,
+    /// Variants of kernels that the backend has and this device cannot run.
+    pub missing: Vec<Missing>,
+}
+
+/// A variant of a kernel that a device cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The kernel's stem.
+    pub kernel: &'static str,
+    /// The variant.
+    pub variant: &'static str,
+    /// Features that the device lacks for it, by name.
+    pub needs: Vec<&'static str>,
 }
 
 /// A device's buffer. Dropping the last clone frees it.
@@ -107,6 +120,10 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> &str;
     /// What the device can do.
     fn capabilities(&self) -> &Capabilities;
+    /// Bytes of memory that are free now, if the device tells.
+    fn free_memory(&self) -> Option<u64> {
+        self.capabilities().memory
+    }
     /// Kernels offered; of one stem the preferred first.
     fn offers(&self) -> &[Offer];
     /// Device memory, zeroed. Fails inside this call, never later.

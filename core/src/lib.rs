@@ -4,6 +4,7 @@
 #![deny(missing_docs)]
 
 pub mod backend;
+pub mod bandwidth;
 pub mod contract;
 pub mod driver;
 pub mod fault;

@@ -4,11 +4,12 @@ use crate::backend::{Backend, Buffer, CompileRequest, DeviceError, Program, Tick
 use crate::driver::{Forbidden, Offered, Options, State};
 use crate::graph::{DType, Graph, StorageId, TensorId};
 use crate::kernels::KernelError;
-use crate::plan::{self, Checked, NotFinite, Plan, PlanError, Transfer};
+use crate::plan::{self, Checked, NotFinite, Plan, PlanError, Tally, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
+use tracing::trace_span;
 
 /// Why a graph could not be prepared or run.
 #[derive(Debug, Error, Clone, PartialEq)]
@@ -42,6 +43,7 @@ pub type Buffers = Vec<HashMap<StorageId, Buffer>>;
 /// A compiled plan, ready to run.
 pub struct Runner {
     plan: Arc<Plan>,
+    tally: Tally,
     programs: Vec<Option<Box<dyn Program>>>,
     /// What devices compiled, if it looks for values that are not finite.
     checked: Option<Checked>,
@@ -81,11 +83,13 @@ impl Runner {
             backends.iter().map(|b| Offered { name: b.name(), offers: b.offers() }).collect();
         let mut options = options.clone();
         loop {
-            let mut plan = plan::build(Arc::clone(graph), &offered, &options)?;
-            let buffers = buffers(&plan)?;
+            let mut plan =
+                trace_span!("plan").in_scope(|| plan::build(Arc::clone(graph), &offered, &options))?;
+            let buffers = trace_span!("buffers").in_scope(|| buffers(&plan))?;
             let checked = finite.then(|| Checked::of(&plan, &offered));
-            let compiled =
-                compile(checked.as_ref().map_or(&plan, |checked| &checked.plan), backends, &buffers);
+            let compiled = trace_span!("compile").in_scope(|| {
+                compile(checked.as_ref().map_or(&plan, |checked| &checked.plan), backends, &buffers)
+            });
             match compiled.map_err(|error| original(checked.as_ref(), error)) {
                 Ok(programs) => {
                     for attempt in &mut plan.trail {
@@ -127,12 +131,18 @@ impl Runner {
     }
 
     fn compiled(plan: Plan, programs: Vec<Option<Box<dyn Program>>>) -> Self {
-        Runner { plan: Arc::new(plan), programs, checked: None, staging: Vec::new() }
+        let tally = plan.tally();
+        Runner { plan: Arc::new(plan), tally, programs, checked: None, staging: Vec::new() }
     }
 
     /// The plan that is run.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// What each run does, in numbers.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// Runs the plan once and waits for it. `inputs` are (storage, bytes) pairs.
@@ -194,9 +204,12 @@ impl Runner {
             }
         }
         let mut tickets = Vec::with_capacity(self.programs.len());
-        for program in &mut self.programs {
-            tickets.push(program.as_mut().map(|p| p.begin(inputs)).transpose()?);
-        }
+        trace_span!("upload").in_scope(|| -> Result<(), DeviceError> {
+            for program in &mut self.programs {
+                tickets.push(program.as_mut().map(|p| p.begin(inputs)).transpose()?);
+            }
+            Ok(())
+        })?;
         let tickets = Tickets(tickets);
         let plan = Arc::clone(&self.plan);
         for (index, split) in plan.splits.iter().enumerate() {
@@ -204,7 +217,7 @@ impl Runner {
             if let (Some(Some(program)), Some(Some(ticket))) =
                 (self.programs.get_mut(split.device), tickets.0.get(split.device))
             {
-                program.submit(*ticket, index, cancel)?;
+                trace_span!("submit", split = index).in_scope(|| program.submit(*ticket, index, cancel))?;
             }
         }
         self.transfer(&tickets, &plan.last_copies)?;
@@ -226,7 +239,8 @@ impl Runner {
             let known = plan.graph.outputs.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>().join(", ");
             return Err(RunError::NoOutput { name: name.to_owned(), known });
         };
-        self.tensor(tickets, plan.output_devices[index], tensor, into, name)
+        trace_span!("wait", output = name)
+            .in_scope(|| self.tensor(tickets, plan.output_devices[index], tensor, into, name))
     }
 
     /// Copies bytes of a storage as a device holds them after a run. Those of an activation are only there if

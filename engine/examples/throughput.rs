@@ -3,9 +3,11 @@
 //! `cargo run --release -p weft --example throughput -- MODEL.gguf [NAME=VALUE…]`, or `synth:qwen35:4b:Q8_0` for a model of random
 //! weights, with `backend` (cpu, wgpu, hip, wgpu:PART),
 //! `threads`, `prompt`, `decode` and `depth` (tokens), `ubatch`, `cache` (a type),
-//! `runs`, `hip_graph=1`, and `profile=1` for times of kernels on a GPU.
+//! `runs`, `hip_graph=1`, `profile=1` for times of kernels, and `profile=FILE.json` to write those of decoding as a trace too.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufWriter;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use weft::backends::{self, BackendOptions};
@@ -13,45 +15,8 @@ use weft::sampling::{Sampler, SamplingParams};
 use weft::session::{Session, SessionOptions};
 use weft::synth::{self, SynthError, SynthSpec};
 use weft::{Error, Model};
-use weft_core::backend::{Backend, DeviceError};
 use weft_core::graph::DType;
-use weft_core::profile::Timing;
-use weft_hip::Hip;
-use weft_wgpu::Wgpu;
-
-/// A device opened by itself, so that it can be asked for its times.
-enum Profiled {
-    Hip(Arc<Hip>),
-    Wgpu(Arc<Wgpu>),
-}
-
-impl Profiled {
-    fn open(backend: &str) -> Result<Self, DeviceError> {
-        let (kind, part) = backend.split_once(':').unwrap_or((backend, ""));
-        let part = Some(part.to_owned()).filter(|part| !part.is_empty());
-        Ok(if kind == "hip" {
-            let options = weft_hip::Options { device: part, profile: true, ..Default::default() };
-            Self::Hip(Arc::new(Hip::open(&options)?))
-        } else {
-            let options = weft_wgpu::Options { adapter: part, profile: true, ..Default::default() };
-            Self::Wgpu(Arc::new(Wgpu::open(&options)?))
-        })
-    }
-
-    fn device(&self) -> Arc<dyn Backend> {
-        match self {
-            Self::Hip(gpu) => Arc::clone(gpu) as Arc<_>,
-            Self::Wgpu(gpu) => Arc::clone(gpu) as Arc<_>,
-        }
-    }
-
-    fn times(&self) -> Vec<Timing> {
-        match self {
-            Self::Hip(gpu) => gpu.take_profile(),
-            Self::Wgpu(gpu) => gpu.take_profile(),
-        }
-    }
-}
+use weft_core::profile::{Profile, Timing};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -66,14 +31,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let number = |name: &str, default: usize| named.get(name).and_then(|v| v.parse().ok()).unwrap_or(default);
     let backend = named.get("backend").map_or("cpu", String::as_str);
     let (prompt, decode, depth) = (number("prompt", 128), number("decode", 64), number("depth", 0));
-    let profiled = if number("profile", 0) == 1 { Some(Profiled::open(backend)?) } else { None };
-    let devices = match &profiled {
-        Some(gpu) => vec![gpu.device()],
-        None => {
-            let (threads, hip_graph) = (number("threads", 1), number("hip_graph", 0) == 1);
-            backends::open(backend, &BackendOptions { threads, hip_graph, ..Default::default() })?
-        }
-    };
+    let trace = named.get("profile").filter(|file| *file != "0");
+    let profile = trace.map(|_| Arc::new(Profile::default()));
+    let (threads, hip_graph) = (number("threads", 1), number("hip_graph", 0) == 1);
+    let opening = BackendOptions { threads, hip_graph, profile: profile.clone(), ..Default::default() };
+    let devices = backends::open(backend, &opening)?;
     println!("{}", devices[0].capabilities().device);
     let started = Instant::now();
     let model = Model::open(&file, devices)?;
@@ -98,7 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             session.prefill(&ids(depth))?;
         }
         let prefilled = time(|| session.prefill(&ids(prompt)).map(|_| ()))?;
-        let times = profiled.as_ref().map(|gpu| gpu.times());
+        let times = profile.as_ref().map(|profile| profile.take());
         let mut sampler = Sampler::new(SamplingParams { temperature: 0.0, ..SamplingParams::default() })?;
         let mut id = 1;
         let decoded = time(|| {
@@ -113,9 +75,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         prompts.push(prefilled);
         decodes.push(decoded);
-        if let (Some(gpu), Some(times), 1) = (&profiled, times, run) {
+        if let (Some(profile), Some(file), Some(times), 1) = (&profile, trace, times, run) {
             table("prefill", &times);
-            table("decode", &gpu.times());
+            if file != "1" {
+                let about = serde_json::Map::from_iter([("model".to_owned(), model.name().into())]);
+                profile.write_trace(&mut BufWriter::new(File::create(file)?), about)?;
+            }
+            table("decode", &profile.take());
         }
     }
     report("prefill", prompt, depth, &mut prompts);
@@ -160,8 +126,8 @@ fn table(what: &str, times: &[Timing]) {
             timing.kernel,
             timing.count,
             seconds * 1e3,
-            timing.bytes as f64 / seconds / 1e9,
-            timing.flops as f64 / seconds / 1e12
+            timing.rate().unwrap_or(f64::NAN) / 1e9,
+            timing.flop_rate().unwrap_or(f64::NAN) / 1e12
         );
     }
 }

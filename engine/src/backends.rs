@@ -10,13 +10,15 @@ mod tests;
 #[cfg(feature = "wgpu")]
 mod wgpu;
 
-pub use describe::describe;
+pub use describe::{AbsentReport, DeviceReport, KernelReport, MissingReport, VariantReport, describe};
 
 use crate::Error;
 #[cfg(any(feature = "hip", feature = "wgpu"))]
 use std::path::PathBuf;
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
+use weft_core::bandwidth;
+use weft_core::profile::Profile;
 
 /// How to open a backend.
 #[derive(Clone, Debug)]
@@ -29,11 +31,22 @@ pub struct BackendOptions {
     pub hip_graph: bool,
     /// Is told how many of how many shaders are compiled, by backends that compile some.
     pub shaders: Option<ShaderProgress>,
+    /// Where the times of launches go, if they are to be timed.
+    pub profile: Option<Arc<Profile>>,
+    /// Whether [`found`] measures what a copy reaches on each device; that takes a second or two.
+    pub measure: bool,
 }
 
 impl Default for BackendOptions {
     fn default() -> Self {
-        BackendOptions { threads: 0, repack: true, hip_graph: false, shaders: None }
+        BackendOptions {
+            threads: 0,
+            repack: true,
+            hip_graph: false,
+            shaders: None,
+            profile: None,
+            measure: false,
+        }
     }
 }
 
@@ -61,16 +74,48 @@ pub enum Choice {
 }
 
 /// A device that a backend finds, or the reason why it finds none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The backend's name.
     pub backend: &'static str,
-    /// The device in words; empty if there is none.
-    pub device: String,
-    /// More about it: what and its value.
+    /// Its index behind the backend's name, and its name; `None` if there is no device.
+    pub device: Option<(usize, String)>,
+    /// What the driver says of it: driver, limits, features.
     pub detail: Vec<(String, String)>,
-    /// Whether it opens and passes its self-test, or why not.
-    pub status: Result<(), String>,
+    /// What it is when it has opened and passed its self-test, and bytes that a copy moves in a second if that was to be
+    /// measured; or why it does not work.
+    pub status: Result<(DeviceReport, Option<f64>), String>,
+}
+
+impl Found {
+    /// No device, and why.
+    fn none(backend: &'static str, why: impl ToString) -> Self {
+        Found { backend, device: None, detail: Vec::new(), status: Err(why.to_string()) }
+    }
+
+    /// A device, and what opening it gave.
+    fn of(
+        backend: &'static str,
+        (index, name): (usize, String),
+        detail: Vec<(String, String)>,
+        opened: Result<&dyn Backend, DeviceError>,
+        options: &BackendOptions,
+    ) -> Self {
+        let measured = |opened: &dyn Backend| match options.measure {
+            true => bandwidth::copy(opened).map(Some),
+            false => Ok(None),
+        };
+        let tested = opened.and_then(|opened| {
+            opened.self_test()?;
+            Ok((describe(opened), measured(opened)?))
+        });
+        Found {
+            backend,
+            device: Some((index, name)),
+            detail,
+            status: tested.map_err(|error| error.to_string()),
+        }
+    }
 }
 
 /// The user's folder for what can be made anew.

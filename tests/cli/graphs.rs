@@ -44,6 +44,41 @@ fn a_graph_is_planned_explained_drawn_and_compared() {
 }
 
 #[test]
+fn copies_that_name_their_own_result_are_read_as_casts() {
+    let planned = on_cpu(&["plan", "--graph", &shipped("cast_in_front"), "--explain", "cast"]);
+    let (told, notes) = (text(&planned.stdout), text(&planned.stderr));
+    assert!(planned.status.success(), "{notes}");
+    assert!(notes.contains("1 copies name their own result and are read as casts: copy#0 (cast)"), "{notes}");
+    assert!(told.contains("node 0: cast#0 (cast)") && told.contains("runs in dispatch 0: copy/"), "{told}");
+    // What stands behind it, the layer too, is planned as if nothing had happened.
+    let net = ok(&["plan", "--graph", &shipped("cast_in_front"), "--explain", "net"]);
+    assert!(net.contains("by rule gdn_core_in_place"), "{net}");
+}
+
+#[test]
+fn claims_are_priced_beside_their_alternatives() {
+    let graph = shipped("write_between");
+    let net = ok(&["plan", "--graph", &graph, "--explain", "net"]);
+    let taken = net.lines().find(|line| line.trim_start().starts_with("moves ")).expect("a price");
+    assert!(
+        taken.contains(" bytes in 1 launch, about ") && taken.contains("its 7 nodes one by one "),
+        "{taken}"
+    );
+    let lost = net.lines().find(|line| line.contains("gdn_core_in_place at node")).expect("a claim");
+    assert!(lost.contains("; it would move ") && lost.contains("as its nodes run they move "), "{lost}");
+    let plan: serde_json::Value =
+        serde_json::from_str(&ok(&["plan", "--graph", &graph, "--json"])).expect("JSON");
+    for dispatch in plan["dispatches"].as_array().expect("a list") {
+        let [bytes, alone] =
+            ["bytes", "bytes_one_by_one"].map(|field| dispatch[field].as_u64().expect("bytes"));
+        match dispatch["rule"].as_str() {
+            Some("single") => assert_eq!(bytes, alone, "{dispatch}"),
+            _ => assert!(bytes < alone, "{dispatch}"),
+        }
+    }
+}
+
+#[test]
 fn bad_graphs_and_plans_are_refused_with_one_line() {
     let whole = std::fs::read_to_string(shipped("competing_claims")).expect("a graph");
     refuses(&["plan", "--graph", "no-such-graph.json"], &["no-such-graph.json"]);

@@ -2,9 +2,12 @@
 
 #![expect(clippy::expect_used, reason = "these are tests")]
 
+mod doctor;
+mod fusion;
 mod graphs;
 mod newcomer;
 mod page;
+mod profile;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -90,13 +93,24 @@ fn a_device_that_samples_tells_the_same_greedy_story() {
 
 #[test]
 fn the_doctor_tells_of_every_device() {
-    for args in
-        [&["doctor"][..], &["doctor", "--backend", "cpu"], &["doctor", "--backend", "cpu:0", "-t", "1"]]
-    {
+    for args in [
+        &["doctor", "--no-copy"][..],
+        &["doctor", "--backend", "cpu"],
+        &["doctor", "--no-copy", "--backend", "cpu:0", "-t", "1"],
+    ] {
         let output = weft(args);
         let told = text(&output.stdout);
         assert!(output.status.success(), "{}", text(&output.stderr));
-        for part in ["cpu: CPU, ", "threads", ": works", "memory", "kernels", "else reference", "takes cpu"] {
+        for part in [
+            "cpu:0: CPU, ",
+            "threads",
+            ": works",
+            "memory",
+            "kernels",
+            "else reference",
+            "no mul_mats",
+            "takes cpu",
+        ] {
             assert!(told.contains(part), "`{part}` is not in: {told}");
         }
     }

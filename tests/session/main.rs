@@ -1,8 +1,10 @@
 //! Sessions: cuts, cancelling, limits, stops, sampling on devices, lost devices, and observers that change nothing.
 
+mod counters;
 mod generate;
 mod limits;
 mod lost;
+mod neutral;
 mod observers;
 mod sampling;
 

@@ -1,5 +1,5 @@
 //! A backend around another: it offers other kernels, fails to build chosen dispatches or builds others, forgets states, or is
-//! lost; and it counts what programs read back.
+//! lost; and it counts submissions and what programs read back.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -36,6 +36,8 @@ struct Life {
     left: AtomicU64,
     /// Bytes that programs have read back.
     read: AtomicU64,
+    /// Splits that were submitted.
+    submitted: AtomicU64,
 }
 
 impl Life {
@@ -50,7 +52,11 @@ impl Life {
 impl Faulty {
     /// As the inner backend.
     pub fn around(inner: Arc<dyn Backend>) -> Self {
-        let life = Arc::new(Life { left: AtomicU64::new(u64::MAX), read: AtomicU64::new(0) });
+        let life = Arc::new(Life {
+            left: AtomicU64::new(u64::MAX),
+            read: AtomicU64::new(0),
+            submitted: AtomicU64::new(0),
+        });
         let capabilities = inner.capabilities().clone();
         let offers = inner.offers().to_vec();
         let name = inner.name().to_owned();
@@ -128,6 +134,12 @@ impl Faulty {
     pub fn read_back(&self) -> impl Fn() -> u64 + use<> {
         let life = Arc::clone(&self.life);
         move || life.read.load(Ordering::Relaxed)
+    }
+
+    /// How many splits were submitted to its programs, asked later.
+    pub fn submitted(&self) -> impl Fn() -> u64 + use<> {
+        let life = Arc::clone(&self.life);
+        move || life.submitted.load(Ordering::Relaxed)
     }
 
     /// Buffers of these names are not filled from the host.
@@ -244,6 +256,7 @@ impl Program for Mortal {
     ) -> Result<(), DeviceError> {
         self.life.check()?;
         self.inner.submit(ticket, split, cancel)?;
+        self.life.submitted.fetch_add(1, Ordering::Relaxed);
         if self.life.left.load(Ordering::Relaxed) != u64::MAX {
             self.life.left.fetch_sub(1, Ordering::Relaxed);
         }

@@ -34,7 +34,8 @@ fn a_hash_depends_on_neither_opening_nor_listeners_nor_options() {
     // How weights lie on the device is the device's own affair: the plan names their types and extents as the file does.
     assert_eq!(all(|options| options.repack = false), base);
     let other = |options: &mut Options| {
-        (options.checked, options.poison, options.profile) = (false, false, true);
+        (options.checked, options.poison) = (false, false);
+        options.profile = Some(Arc::default());
     };
     assert_eq!(all(other), base);
 }

@@ -6,9 +6,12 @@ mod elementwise;
 mod experts;
 mod indexed;
 mod matmul;
+mod missing;
 mod rotary;
 mod rows;
 mod sampling;
+
+pub(crate) use missing::missing;
 
 use crate::adapter::Caps;
 use std::collections::BTreeMap;
@@ -190,14 +193,8 @@ fn fold(groups: u32) -> [u32; 3] {
     [groups.div_ceil(y), y, 1]
 }
 
-/// A variant with the contract that it offers.
-pub(crate) struct Implementation {
-    pub offer: Offer,
-    pub variant: &'static Variant,
-}
-
-/// Everything that a device offers; of one stem the preferred first.
-pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
+/// Every variant of every kernel; of one stem the preferred first.
+fn variants() -> impl Iterator<Item = &'static Variant> {
     let groups: [&'static [Variant]; 9] = [
         attention::VARIANTS,
         delta::VARIANTS,
@@ -209,8 +206,19 @@ pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
         rows::VARIANTS,
         sampling::VARIANTS,
     ];
+    groups.into_iter().flatten()
+}
+
+/// A variant with the contract that it offers.
+pub(crate) struct Implementation {
+    pub offer: Offer,
+    pub variant: &'static Variant,
+}
+
+/// Everything that a device offers; of one stem the preferred first.
+pub(crate) fn implementations(caps: &Caps) -> Vec<Implementation> {
     let mut all = Vec::new();
-    for variant in groups.into_iter().flatten().filter(|variant| (variant.runs_on)(caps)) {
+    for variant in variants().filter(|variant| (variant.runs_on)(caps)) {
         let Some(kernel) = kernels::by_stem(variant.stem) else { continue };
         let contract = kernel.contract.narrowed(variant.port, variant.symbols, variant.tolerance);
         let offer = Offer { contract, variant: variant.name, exact: variant.exact };

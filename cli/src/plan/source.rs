@@ -45,7 +45,7 @@ impl Source {
     fn of_model(args: &PlanArgs) -> anyhow::Result<Self> {
         let mut source = args.model.clone();
         source.model = args.file.clone().or(source.model);
-        let model = source.open_with(|model| args.session.drafting(model))?;
+        let model = source.open_with(None, |model| args.session.drafting(model))?;
         let options = args.session.options()?;
         let cells = if options.context == 0 { model.description().hyper().context } else { options.context };
         let rows = if args.tokens == 1 { Rows::All } else { Rows::Some(1) };

@@ -71,6 +71,8 @@ impl Cost {
                     .saturating_mul(dim)
                     .saturating_add(elements("x").saturating_mul(2 * taps))
             }
+            "get_rows" => elements("out"),
+            "set_rows" | "norm_rope_rows" => elements("x"),
             _ => bindings.iter().flatten().map(|b| b.tensor.layout.elements()).max().unwrap_or(0),
         };
         Cost { bytes, flops }

@@ -1,6 +1,6 @@
 //! Plans for people: counts, and the whole story of a node.
 
-use super::{Placement, Plan, Uncovered};
+use super::{Placement, Plan, Price, Rates, Uncovered};
 use crate::driver::{Attempt, Decline, State, Why};
 use crate::graph::{Graph, Layout, NodeId, Owner, TensorId};
 use serde::Serialize;
@@ -102,12 +102,38 @@ impl Plan {
                     d.phase,
                     d.nodes.iter().map(|n| n.0).collect::<Vec<_>>()
                 );
+                self.tell_price(*index, &mut text);
             }
             Some(Placement::Alias) => text.push_str("  is a view: no work\n"),
             None => text.push_str("  is not a node of this graph\n"),
         }
-        self.attempts(node).for_each(|attempt| tell(&self.graph, attempt, &mut text));
+        for attempt in self.attempts(node) {
+            tell(&self.graph, attempt, &mut text);
+            self.tell_lost(attempt, &mut text);
+            text.push('\n');
+        }
         text
+    }
+
+    /// What a dispatch costs, and its nodes one by one.
+    fn tell_price(&self, dispatch: usize, text: &mut String) {
+        let d = &self.dispatches[dispatch];
+        let rates = Rates::nominal(&self.devices[d.device].name);
+        let _ = write!(text, "  moves {}", self.price(dispatch).words(&rates));
+        if d.nodes.len() > 1 {
+            let alone = Price::one_by_one(&self.graph, &d.nodes).words(&rates);
+            let _ = write!(text, "; its {} nodes one by one {alone}", d.nodes.len());
+        }
+        let _ = writeln!(text, " ({rates})");
+    }
+
+    /// What a claim would have cost that matched and is not there, and its nodes as they run.
+    fn tell_lost(&self, attempt: &Attempt, text: &mut String) {
+        let lost = matches!(attempt.state, State::Matched | State::Revoked { .. });
+        let Some(claim) = Price::of_claim(attempt).filter(|_| lost) else { return };
+        let rates = Rates::nominal(self.devices.first().map_or("", |device| &device.name));
+        let (claim, now) = (claim.words(&rates), self.price_as_run(&attempt.covered).words(&rates));
+        let _ = write!(text, "; it would move {claim}; as its nodes run they move {now}");
     }
 }
 
@@ -146,7 +172,10 @@ pub fn story(graph: &Graph, lost: &Uncovered) -> String {
             let _ = writeln!(text, "  is covered {times} times");
         }
     }
-    lost.attempts.iter().for_each(|attempt| tell(graph, attempt, &mut text));
+    for attempt in &lost.attempts {
+        tell(graph, attempt, &mut text);
+        text.push('\n');
+    }
     text
 }
 
@@ -213,7 +242,6 @@ fn tell(graph: &Graph, attempt: &Attempt, text: &mut String) {
             let _ = write!(text, " ({port} is {})", layout(&tensor.layout));
         }
     }
-    text.push('\n');
 }
 
 /// The name of the source that a refusal counts.

@@ -10,9 +10,11 @@ mod explain;
 mod hash;
 mod launches;
 mod place;
+mod price;
 mod record;
 mod schedule;
 mod splits;
+mod tally;
 mod transfer;
 
 pub use build::{build, build_with};
@@ -21,10 +23,12 @@ pub use compare::{Change, Comparison};
 pub use cost::Cost;
 pub use error::{PlanError, PlanFileError, Uncovered};
 pub use explain::{Census, select, story};
+pub use price::{Price, Rates};
 pub use record::{
     AttemptRecord, BindingRecord, CopyRecord, DeclineRecord, DeviceRecord, DispatchRecord, FORMAT,
     MOST_BYTES, PlanRecord, RevokedRecord, SplitRecord, VERSION,
 };
+pub use tally::Tally;
 
 use crate::contract::{Access, Constants};
 use crate::driver::{Attempt, Forbidden};

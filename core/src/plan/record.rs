@@ -1,9 +1,9 @@
 //! Plans as files: the stable form of a plan as JSON, described in `docs/plans.md`.
 
-use super::{Binding, Dispatch, Placement, Plan, PlanFileError, Transfer};
+use super::{Binding, Dispatch, Placement, Plan, PlanFileError, Price, Transfer};
 use crate::driver::{Attempt, Decline, State};
 use crate::graph::file::GraphRecord;
-use crate::graph::{Dependencies, NodeId, Tensor};
+use crate::graph::{Dependencies, Graph, NodeId, Tensor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -80,6 +80,9 @@ pub struct DispatchRecord {
     pub bytes: u64,
     /// Floating-point operations.
     pub flops: u64,
+    /// Bytes that its nodes would move one by one, each in a launch of its own.
+    #[serde(default)]
+    pub bytes_one_by_one: u64,
 }
 
 /// A tensor at a port.
@@ -241,7 +244,7 @@ impl From<&Plan> for PlanRecord {
             hash: format!("{:016x}", plan.hash),
             census: serde_json::to_value(plan.census()).unwrap_or_default(),
             devices: plan.devices.iter().map(device).collect(),
-            dispatches: plan.dispatches.iter().map(dispatch).collect(),
+            dispatches: plan.dispatches.iter().map(|d| dispatch(&plan.graph, d)).collect(),
             splits: plan.splits.iter().map(split).collect(),
             last_copies: plan.last_copies.iter().map(copy).collect(),
             placements: plan.placements.iter().map(placement).collect(),
@@ -288,7 +291,7 @@ fn bound(port: &str, access: &str, tensor: &Tensor) -> BindingRecord {
     }
 }
 
-fn dispatch(dispatch: &Dispatch) -> DispatchRecord {
+fn dispatch(graph: &Graph, dispatch: &Dispatch) -> DispatchRecord {
     let constants = match serde_json::to_value(&dispatch.constants) {
         Ok(Value::Object(constants)) => constants,
         _ => Map::new(),
@@ -305,6 +308,7 @@ fn dispatch(dispatch: &Dispatch) -> DispatchRecord {
         constants,
         bytes: dispatch.cost.bytes,
         flops: dispatch.cost.flops,
+        bytes_one_by_one: Price::one_by_one(graph, &dispatch.nodes).bytes,
     }
 }
 

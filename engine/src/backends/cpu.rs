@@ -1,6 +1,6 @@
 //! The CPU: one device, always there.
 
-use super::{BackendOptions, Choice, Found, Kind, describe};
+use super::{BackendOptions, Choice, Found, Kind};
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
 
@@ -16,24 +16,18 @@ fn open(choice: &Choice, options: &BackendOptions) -> Result<Arc<dyn Backend>, D
         let (name, reason) = (format!("cpu:{asked}"), "the CPU is a single device".to_owned());
         return Err(DeviceError::Unavailable { name, reason });
     }
-    let options = weft_cpu::Options { threads: options.threads, ..weft_cpu::Options::default() };
+    let (threads, profile) = (options.threads, options.profile.clone());
+    let options = weft_cpu::Options { threads, profile, ..weft_cpu::Options::default() };
     Ok(Arc::new(weft_cpu::Cpu::open(&options)?))
 }
 
 fn find(options: &BackendOptions) -> Vec<Found> {
     let found = match open(&Choice::Best, options) {
-        Ok(cpu) => Found {
-            backend: KIND.name,
-            device: cpu.capabilities().device.clone(),
-            detail: describe(&*cpu),
-            status: cpu.self_test().map_err(|error| error.to_string()),
-        },
-        Err(error) => Found {
-            backend: KIND.name,
-            device: String::new(),
-            detail: Vec::new(),
-            status: Err(error.to_string()),
-        },
+        Ok(cpu) => {
+            let name = cpu.capabilities().device.clone();
+            Found::of(KIND.name, (0, name), Vec::new(), Ok(&*cpu), options)
+        }
+        Err(error) => Found::none(KIND.name, error),
     };
     vec![found]
 }

@@ -1,6 +1,6 @@
 //! AMD GPUs through the HIP runtime.
 
-use super::{BackendOptions, Choice, Found, Kind, cache, describe};
+use super::{BackendOptions, Choice, Found, Kind, cache};
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
 use weft_hip::{Hip, Options};
@@ -18,30 +18,22 @@ fn open(choice: &Choice, options: &BackendOptions) -> Result<Arc<dyn Backend>, D
 
 fn with(device: Option<String>, options: &BackendOptions) -> Options {
     let progress = options.shaders.clone().map(|progress| progress.0);
-    let (repack, graphs) = (options.repack, options.hip_graph);
-    Options { device, repack, graphs, cache: cache(), progress, ..Options::default() }
+    let (repack, graphs, profile) = (options.repack, options.hip_graph, options.profile.clone());
+    Options { device, repack, graphs, profile, cache: cache(), progress, ..Options::default() }
 }
 
 fn find(options: &BackendOptions) -> Vec<Found> {
     let all = match weft_hip::devices(&with(None, options)) {
         Ok(all) => all,
-        Err(error) => {
-            let status = Err(error.to_string());
-            return vec![Found { backend: KIND.name, device: String::new(), detail: Vec::new(), status }];
-        }
+        Err(error) => return vec![Found::none(KIND.name, error)],
     };
     let tested = |found: weft_hip::Found| {
         let mut detail =
-            vec![("architecture".to_owned(), found.architecture), ("runtime".to_owned(), found.driver)];
+            vec![("architecture".to_owned(), found.architecture), ("driver".to_owned(), found.driver)];
         detail.extend(found.detail);
-        let status = match Hip::open(&with(Some(found.index.to_string()), options)) {
-            Ok(hip) => {
-                detail.extend(describe(&hip));
-                Ok(())
-            }
-            Err(error) => Err(error.to_string()),
-        };
-        Found { backend: KIND.name, device: format!("{}: {}", found.index, found.name), detail, status }
+        let opened = Hip::open(&with(Some(found.index.to_string()), options));
+        let opened = opened.as_ref().map(|hip| hip as &dyn Backend).map_err(DeviceError::clone);
+        Found::of(KIND.name, (found.index, found.name), detail, opened, options)
     };
     all.into_iter().map(tested).collect()
 }

@@ -66,15 +66,23 @@ fn the_cpu_is_found_and_described() {
     let all = found(Some("cpu"), &options);
     assert_eq!(all.len(), 1);
     assert!(found(Some("abacus"), &options).is_empty());
-    let cpu = all.iter().find(|found| found.backend == "cpu");
-    assert!(cpu.is_some_and(|cpu| cpu.status.is_ok() && cpu.device.contains("1 threads")), "{all:?}");
-    let detail = |what: &str| cpu.and_then(|cpu| cpu.detail.iter().find(|(name, _)| name == what));
+    let cpu = &all[0];
     assert!(
-        detail("kernels")
-            .is_some_and(|(_, value)| value.ends_with(&format!("of {}", weft_core::kernels::ALL.len()))),
+        cpu.device.as_ref().is_some_and(|(index, name)| *index == 0 && name.contains("1 threads")),
         "{all:?}"
     );
-    assert!(detail("mul_mat").is_some_and(|(_, value)| value.ends_with("else reference")), "{all:?}");
+    let report = cpu.status.as_ref().map(|(report, _)| report);
+    let kernels = report.map_or(&[][..], |report| &report.kernels);
+    assert_eq!(kernels.len(), weft_core::kernels::ALL.len(), "{all:?}");
+    let kernel = |stem: &str| kernels.iter().find(|kernel| kernel.kernel == stem);
+    let products = kernel("mul_mat").map_or(&[][..], |kernel| &kernel.variants);
+    assert!(
+        products.last().is_some_and(|variant| variant.variant == "reference" && variant.exact),
+        "{all:?}"
+    );
+    // A kernel that only joins others is not here; its parts are.
+    let joined = kernel("mul_mats").and_then(|kernel| kernel.absent.as_ref());
+    assert!(joined.is_some_and(|absent| absent.instead == "parts" && !absent.reason.is_empty()), "{all:?}");
     assert!(matches!(open("cpu:1", &BackendOptions::default()), Err(Error::Run(_))));
     assert!(open("cpu:0", &BackendOptions::default()).is_ok_and(|all| all.len() == 1));
 }

@@ -1,6 +1,6 @@
 //! GPUs through Vulkan, Metal or DirectX 12. Software adapters are taken only when asked for.
 
-use super::{BackendOptions, Choice, Found, Kind, cache, describe};
+use super::{BackendOptions, Choice, Found, Kind, cache};
 use std::sync::Arc;
 use weft_core::backend::{Backend, DeviceError};
 use weft_wgpu::{Options, Wgpu};
@@ -33,30 +33,22 @@ fn chose_nothing(error: &DeviceError) -> bool {
 
 fn with(adapter: Option<String>, options: &BackendOptions) -> Options {
     let progress = options.shaders.clone().map(|progress| progress.0);
-    let name = KIND.name.to_owned();
-    Options { name, adapter, repack: options.repack, cache: cache(), progress, ..Options::default() }
+    let (name, repack, profile) = (KIND.name.to_owned(), options.repack, options.profile.clone());
+    Options { name, adapter, repack, profile, cache: cache(), progress, ..Options::default() }
 }
 
 fn find(options: &BackendOptions) -> Vec<Found> {
-    let mut all: Vec<Found> = weft_wgpu::adapters()
-        .into_iter()
-        .map(|found| {
-            let mut detail = vec![("driver".to_owned(), found.driver)];
-            detail.extend(found.detail);
-            let opened = Wgpu::open(&with(Some(found.index.to_string()), options));
-            let status = match &opened {
-                Ok(gpu) => {
-                    detail.extend(describe(gpu));
-                    Ok(())
-                }
-                Err(error) => Err(error.to_string()),
-            };
-            Found { backend: KIND.name, device: format!("{}: {}", found.index, found.name), detail, status }
-        })
-        .collect();
+    let tested = |found: weft_wgpu::Found| {
+        let mut detail = vec![("driver".to_owned(), found.driver)];
+        detail.extend(found.detail);
+        let opened = Wgpu::open(&with(Some(found.index.to_string()), options));
+        let opened = opened.as_ref().map(|gpu| gpu as &dyn Backend).map_err(DeviceError::clone);
+        Found::of(KIND.name, (found.index, found.name), detail, opened, options)
+    };
+    let all: Vec<Found> = weft_wgpu::adapters().into_iter().map(tested).collect();
     if all.is_empty() {
-        let status = Err("no adapter: is a driver for Vulkan, Metal or DirectX 12 installed?".to_owned());
-        all.push(Found { backend: KIND.name, device: String::new(), detail: Vec::new(), status });
+        let why = "no adapter: is a driver for Vulkan, Metal or DirectX 12 installed?";
+        return vec![Found::none(KIND.name, why)];
     }
     all
 }

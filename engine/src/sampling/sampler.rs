@@ -69,6 +69,7 @@ impl Sampler {
     /// there are none, `BiasedToken` if a bias is for a token beyond them. Logits of ids that are not valid are not looked
     /// at.
     pub fn sample(&mut self, logits: &[f32]) -> Result<u32, SamplingError> {
+        let _span = tracing::trace_span!("sample").entered();
         if self.params.temperature <= 0.0 {
             self.adjust(logits)?;
             return self.greedy();

@@ -1,5 +1,6 @@
 //! One sequence on a model: prefill, decode, generate.
 
+mod counters;
 mod drafter;
 mod generate;
 mod inputs;
@@ -11,6 +12,7 @@ mod step;
 mod stop;
 mod timings;
 
+pub use counters::Counters;
 pub use drafter::DraftBy;
 pub use generate::{Finish, GenerateOptions, Generated};
 pub use inspect::Inspection;
@@ -29,6 +31,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use tracing::trace_span;
 use weft_core::backend::Buffer;
 use weft_core::driver::Options as PlanOptions;
 use weft_core::graph::DType;
@@ -134,6 +137,7 @@ pub struct Session {
     drafter: Option<Drafter>,
     cancel: CancelHandle,
     timings: Timings,
+    counters: Counters,
 }
 
 impl Session {
@@ -167,6 +171,7 @@ impl Session {
             drafter: None,
             cancel: CancelHandle::default(),
             timings: Timings::default(),
+            counters: Counters::default(),
         };
         if let Some(speculation) = session.options.speculation {
             session.drafter = Some(Drafter::new(&session, &speculation)?);
@@ -222,9 +227,15 @@ impl Session {
         &self.timings
     }
 
-    /// Starts the clocks anew.
+    /// What the runs did since the session was made or the last [`Session::reset_timings`]: claims, fallbacks, revocations,
+    /// splits, from the plans that ran.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Starts clocks and counts anew.
     pub fn reset_timings(&mut self) {
-        self.timings = Timings::default();
+        (self.timings, self.counters) = (Timings::default(), Counters::default());
     }
 
     /// A handle that stops this session from another thread.
@@ -248,6 +259,7 @@ impl Session {
     /// inside a ubatch has lost its state and is empty again; one that was stopped between two keeps those before.
     pub fn prefill(&mut self, ids: &[u32]) -> Result<&[f32], Error> {
         self.check(ids)?;
+        let _span = trace_span!("prefill", tokens = ids.len()).entered();
         let started = Instant::now();
         let pieces = ids.len().div_ceil(self.options.ubatch as usize);
         for (number, piece) in ids.chunks(self.options.ubatch as usize).enumerate() {
@@ -279,6 +291,7 @@ impl Session {
     /// As [`Session::prefill`].
     pub fn decode(&mut self, id: u32) -> Result<&[f32], Error> {
         self.check(&[id])?;
+        let _span = trace_span!("decode").entered();
         let started = Instant::now();
         self.run(&[id], Rows::All)?;
         self.timings.decoded_tokens += 1;
@@ -412,8 +425,10 @@ impl Session {
         let Some((_, runner)) = self.runners.last_mut() else { return Err(Error::EmptyPrompt) };
         let graph = Arc::clone(&runner.plan().graph);
         let given = self.inputs.given(&graph);
-        tracing::trace!(tokens = feed.ids.len(), cell = feed.cell, draft = batch.draft, "ubatch");
-        let outcome = runner.run(&given, Some(&self.cancel.0));
+        let hash = runner.plan().hash;
+        tracing::trace!(tokens = feed.ids.len(), cell = feed.cell, draft = batch.draft, hash, "ubatch");
+        let (outcome, tally) = (runner.run(&given, Some(&self.cancel.0)), *runner.tally());
+        self.counters.ran(batch.tokens, &tally);
         outcome.map_err(|error| self.broken(error))
     }
 

@@ -70,14 +70,15 @@ impl Session {
         self.check(&[id])?;
         let started = Instant::now();
         let room = self.context - self.tokens.len() as u64 - 1;
-        let guesses = self.with_drafter(|drafter, session| drafter.guess(session, id, room))?;
+        let guesses = tracing::trace_span!("draft")
+            .in_scope(|| self.with_drafter(|drafter, session| drafter.guess(session, id, room)))?;
         if guesses.is_empty() {
             self.timings.decode += started.elapsed();
             return Ok(vec![self.step(id, sampler)?]);
         }
         let mut ids = vec![id];
         ids.extend(&guesses);
-        let chosen = self.verify(&ids, sampler)?;
+        let chosen = tracing::trace_span!("decode").in_scope(|| self.verify(&ids, sampler))?;
         let kept = chosen.len() as u64 - 1;
         self.rewind(guesses.len() as u64 - kept)?;
         self.timings.decoded_tokens += kept + 1;

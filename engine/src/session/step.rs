@@ -60,6 +60,7 @@ impl Session {
         }
         self.check(&[id])?;
         let Some(draw) = sampler.draw() else { return Ok(None) };
+        let _span = tracing::trace_span!("decode").entered();
         let started = Instant::now();
         self.inputs.sampling = inputs::words(&[draw]);
         let batch = Batch { sample: true, ..self.batch(1, Rows::All) };
