@@ -2,6 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "these are tests")]
 
+mod drafts;
+mod experts;
 mod graphs;
 mod newcomer;
 mod page;

@@ -48,6 +48,7 @@ fn on_the_cpu_no_rule_fires_whose_kernel_is_absent_there() {
     assert_eq!(never, expected);
     let want = [
         "gated_attention",
+        "pool_rows",
         "norm_rope_rows",
         "mul_mat_mix",
         "mul_mat_id_swiglu",

@@ -11,8 +11,10 @@ pub(super) static RULE: Rule =
 fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let store = at.root();
     let rope = at.producer(store, 1, OpKind::Rope)?;
-    Ok(norm_rope::turned(at, "norm_rope_rows", rope)?
+    let (claim, norm) = norm_rope::turned(at, "norm_rope_rows", rope)?;
+    Ok(claim
         .covering(&[store])
+        .operand("x", at.source(norm, 0)?)
         .operand("rows", at.source(store, 2)?)
         .operand("out", at.result(store, 0)?))
 }
