@@ -2,6 +2,7 @@
 
 use crate::{refuses, scratch, text, weft};
 use std::process::Output;
+use weft_core::backend::Backend;
 use weft_tests::devices;
 
 /// A small mixture of four layers in a file of this name.

@@ -29,9 +29,11 @@ fn fires_on_means_of_a_cache() {
 fn declines_what_stands_between() {
     let shifted = near(&fixture(), "mean", Change::Op(Op::Scale { scale: 0.25, bias: 1.0 }));
     leaves_the_rest(&shifted, |why| *why == Why::Attr { what: "bias" });
-    for (label, want) in [("mean", OpKind::SumRows), ("sum", OpKind::GetRows)] {
-        let halved = near(&fixture(), label, Change::Via(0, Between::Half));
-        leaves_the_rest(&halved, |why| *why == Why::Op { want, got: OpKind::Cast });
+    // A second factor is the mean then.
+    let between = [("norm", OpKind::SumRows), ("mean", OpKind::SumRows), ("sum", OpKind::GetRows)];
+    for (label, want) in between {
+        let scaled = near(&fixture(), label, Change::Via(0, Between::Scale));
+        leaves_the_rest(&scaled, |why| *why == Why::Op { want, got: OpKind::Scale });
     }
     let halved = near(&fixture(), "norm", Change::Via(0, Between::Half));
     refuses(&halved, RULE, "store", |why| *why == Why::Op { want: OpKind::Scale, got: OpKind::Cast });
