@@ -120,7 +120,8 @@ pub fn pool_rows() -> Fixture {
     g.label("norm");
     let weighted = g.mul(norm, weight);
     g.label("weighted");
-    let turned = g.op(rope(SIDE as u32), &[weighted, positions]);
+    let divisors = g.weight("divisors", DType::F32, &[SIDE / 2]);
+    let turned = g.op(rope(SIDE as u32), &[weighted, positions, divisors]);
     g.label("rope");
     let flat = g.reshape(turned, &[SIDE, BLOCK]);
     let pool = g.state("pooled", DType::F32, &[SIDE, 6]);
@@ -130,6 +131,7 @@ pub fn pool_rows() -> Fixture {
     let members: Vec<i32> = (0..(BLOCK * BLOCK) as i32).map(|i| i * 5 % 16).collect();
     let data = [
         ("cells".to_owned(), int_bytes(&members)),
+        ("divisors".to_owned(), crate::run::bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])),
         ("positions".to_owned(), int_bytes(&[0, 4, 8, 900])),
         ("rows".to_owned(), int_bytes(&[-1, 5, 0, 3])),
     ];
