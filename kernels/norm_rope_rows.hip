@@ -20,7 +20,7 @@ PK_KERNEL(norm_rope_rows_any, 128, norm_rope_rows_args) {
   RowPlace place = place_of_token(p, token, &hidden);
   if (!place.exists) return;
   float *row = (float *)p.common.scratch + (pk_u64)token * all;
-  const Angles angles = angles_of(p);
+  const Angles angles = angles_of(p, p.x.shape[2]);
   for (pk_u32 h = 0; h < p.x.shape[1]; h++) {
     float *head = row + h * width;
     turn_head(p, angles, {{0, h, token, 0}}, room, [&](pk_u32 d, float v) { head[d] = v; });
@@ -41,7 +41,7 @@ PK_KERNEL(norm_rope_rows_heads, 128, norm_rope_rows_args) {
   Place i = place_of_row(pk_bx(), p.x);
   RowPlace place = place_of_token(p, i.i[2], &hidden);
   if (!place.exists) return;
-  turn_quads(p, angles_of(p), i, head, room, [&](pk_u32 d, float v) { head[d] = v; });
+  turn_quads(p, angles_of(p, p.x.shape[2]), i, head, room, [&](pk_u32 d, float v) { head[d] = v; });
   pk_sync();
   char *out = row_of(p.out, place.row, 0, 0);
   const pk_u32 first = i.i[1] * p.x.shape[0];

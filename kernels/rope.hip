@@ -4,7 +4,7 @@
 #include "include/rotary.h"
 
 PK_KERNEL(rope_any, 256, rope_args) {
-  const Angles angles = angles_of(p);
+  const Angles angles = angles_of(p, p.x.shape[2]);
   const pk_u32 pairs = pairs_of(angles, p.x.shape[0]), items = p.x.shape[0] - pairs;
   const pk_u64 n = thread_number(256, p.groups_x);
   if (n >= (pk_u64)items * p.x.shape[1] * p.x.shape[2] * p.x.shape[3]) return;

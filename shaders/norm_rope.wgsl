@@ -3,6 +3,8 @@
 const LANES: u32 = 64u;
 //#include norm_rope_head
 //#if !prepare
+fn head_width() -> u32 { return p.x.shape.x; }
+fn head_tokens() -> u32 { return p.x.shape.z; }
 //#if rows
 //#port out f32
 fn out_put(i: vec4<u32>, v: f32) { $out[(p.out.offset + dot(i.yzw, p.out.stride.yzw)) / 4u + i.x] = v; }

@@ -7,6 +7,8 @@ const LANES: u32 = 64u;
 //#include norm_rope_head
 //#end
 //#if !prepare
+fn head_width() -> u32 { return p.x.shape.x; }
+fn head_tokens() -> u32 { return p.x.shape.z; }
 //#if !form=turn
 //#include row_place
 //#end

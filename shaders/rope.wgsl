@@ -2,6 +2,8 @@
 //#include grid
 //#include rope_angles
 //#if !prepare
+fn head_width() -> u32 { return p.x.shape.x; }
+fn head_tokens() -> u32 { return p.x.shape.z; }
 //#if rows
 //#port x f32
 //#port out f32

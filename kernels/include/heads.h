@@ -7,16 +7,21 @@
 const int HEAD_THREADS = 128;
 const int HEAD_WAVES = HEAD_THREADS / 32;
 
-// The head at i, for any layout: `put(d, x)` takes dimension d. `room` holds HEAD_WAVES words of workgroup memory; another
+// A head of a token: `x(d)` gives dimension d, `put(d, x)` takes it. `room` holds HEAD_WAVES words of workgroup memory; another
 // head may follow behind a barrier.
-template <class Args, class Put> PKD void turn_head(const Args &p, const Angles &angles, Place i, float *room, Put put) {
-  const pk_u32 width = p.x.shape[0], pairs = pairs_of(angles, width);
-  auto x = [&](pk_u32 d) { return load(p.x, d, i.i[1], i.i[2], 0); };
+template <class Args, class X, class Put>
+PKD void turn_values(const Args &p, const Angles &angles, pk_u32 width, pk_u32 token, X x, float *room, Put put) {
+  const pk_u32 pairs = pairs_of(angles, width);
   float square = 0;
   for (pk_u32 d = pk_tid(); d < width; d += HEAD_THREADS) square += x(d) * x(d);
   const float root = pk_rsqrt(block_sum<HEAD_THREADS>(square, room) / (float)width + p.eps);
   auto normed = [&](pk_u32 d) { return x(d) * (root * load(p.weight, d, 0, 0, 0)); };
-  for (pk_u32 k = pk_tid(); k < width - pairs; k += HEAD_THREADS) turn_item(angles, k, pairs, i.i[2], normed, put);
+  for (pk_u32 k = pk_tid(); k < width - pairs; k += HEAD_THREADS) turn_item(angles, k, pairs, token, normed, put);
+}
+// The head at i, for any layout.
+template <class Args, class Put> PKD void turn_head(const Args &p, const Angles &angles, Place i, float *room, Put put) {
+  auto x = [&](pk_u32 d) { return load(p.x, d, i.i[1], i.i[2], 0); };
+  turn_values(p, angles, p.x.shape[0], i.i[2], x, room, put);
 }
 
 // Values of a head that the fast forms keep in workgroup memory.

@@ -3,7 +3,8 @@
 #pragma once
 #include "include/view.h"
 
-// What a kernel's arguments say of the angles; the ports and attributes have the same names in all of them.
+// What a kernel's arguments say of the angles; the ports and attributes have the same names in all of them. `tokens`: how many
+// positions an axis has.
 struct Angles {
   const View &positions, &divisors;
   pk_u32 kind, dims, tokens;
@@ -13,9 +14,9 @@ struct Angles {
   double pitch;
   float ramp_first, ramp_span;
 };
-template <class Args> PKD Angles angles_of(const Args &p) {
+template <class Args> PKD Angles angles_of(const Args &p, pk_u32 tokens) {
   double pitch = __builtin_bit_cast(double, (pk_u64)p.pitch_high << 32 | p.pitch_low);
-  return {p.positions, p.divisors, p.kind, p.dims, p.x.shape[2], p.frequency_scale, p.yarn_mix, p.magnitude,
+  return {p.positions, p.divisors, p.kind, p.dims, tokens, p.frequency_scale, p.yarn_mix, p.magnitude,
           {p.section_t, p.section_h, p.section_w, p.section_e}, pitch, pk_float(p.ramp_first), pk_float(p.ramp_span)};
 }
 

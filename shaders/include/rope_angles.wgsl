@@ -5,6 +5,8 @@
 // bits of the factor on sine and cosine, NaN where there is no angle. Where divisors are bound, the words are the leading
 // 64 bits of the fraction before division, and the third word holds from bit 8 on whether it is negative, and from bit
 // 16 on the exponent, plus 1024.
+//
+// The including text defines head_width(), and head_tokens(): how many positions an axis has.
 //#if has_divisors
 //#scratch vec4<u32>
 //#end
@@ -57,7 +59,7 @@ fn rotation(k: u32, token: u32) -> vec2<f32> {
 //#else
   let entry = p.table[k];
 //#end
-  let position = positions_int(vec4<u32>(token + entry.z * p.x.shape.z, 0u, 0u, 0u));
+  let position = positions_int(vec4<u32>(token + entry.z * head_tokens(), 0u, 0u, 0u));
   let n = bitcast<u32>(position);
   let phase = high_word(n, entry.y) + n * entry.x - select(0u, entry.y, position < 0);
   let quarter = (phase + 0x20000000u) >> 30u;
@@ -82,5 +84,5 @@ fn pair_of(k: u32) -> vec2<u32> {
   return select(vec2<u32>(n, n + p.dims / 2u), vec2<u32>(2u * n, 2u * n + 1u), p.kind == 0u);
 }
 // The dimension that an item behind this launch's pairs passes through.
-fn other_of(k: u32) -> u32 { return p.x.shape.x - p.rest + k - p.pairs; }
+fn other_of(k: u32) -> u32 { return head_width() - p.rest + k - p.pairs; }
 //#end

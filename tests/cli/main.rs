@@ -3,6 +3,8 @@
 #![expect(clippy::expect_used, reason = "these are tests")]
 
 mod doctor;
+mod drafts;
+mod experts;
 mod fusion;
 mod graphs;
 mod newcomer;

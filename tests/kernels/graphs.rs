@@ -46,6 +46,7 @@ pub fn graph(case: &Case) -> Option<Graph> {
         "mul_mats" => parts.mul_mats(&mut import),
         "norm_rope" => parts.norm_rope(&mut import),
         "norm_rope_rows" => parts.norm_rope_rows(&mut import),
+        "pool_rows" => parts.pool_rows(&mut import),
         "router" => parts.router(&mut import),
         "rms_norm" if value("weight").is_some() => parts.weighted(&mut import),
         "gdn_core" => parts.gdn_core(&mut import),
@@ -236,12 +237,12 @@ impl Parts<'_> {
     }
 
     fn norm_rope(&self, import: &mut Import) -> Option<()> {
-        self.turned(import, self.port("out")?)
+        self.turned(import, self.port("x")?, self.port("out")?)
     }
 
-    /// The heads normed and turned, at a place.
-    fn turned(&self, import: &mut Import, place: Value) -> Option<()> {
-        let normed = import.op(self.norm(), &[self.port("x")?]);
+    /// Heads normed and turned, at a place.
+    fn turned(&self, import: &mut Import, x: Value, place: Value) -> Option<()> {
+        let normed = import.op(self.norm(), &[x]);
         let weighted = import.mul(normed, self.port("weight")?);
         let sources = [Some(weighted), self.port("positions"), self.port("divisors")];
         let layouts = sources.map(|s| s.map(|s| s.layout));
@@ -254,11 +255,33 @@ impl Parts<'_> {
     fn norm_rope_rows(&self, import: &mut Import) -> Option<()> {
         let x = self.port("x")?;
         let turned = import.fresh(x.layout.dtype, x.shape());
-        self.turned(import, turned)?;
-        let [width, heads, tokens, _] = x.shape();
+        self.turned(import, x, turned)?;
+        self.stored(import, turned)
+    }
+
+    /// All heads of a token side by side in a row of the result.
+    fn stored(&self, import: &mut Import, turned: Value) -> Option<()> {
+        let [width, heads, tokens, _] = turned.shape();
         let flat = import.reshape(turned, &[width * heads, tokens]);
         import.op_at(Op::SetRows, &[self.port("out")?, flat, self.port("rows")?], self.port("out")?);
         Some(())
+    }
+
+    fn pool_rows(&self, import: &mut Import) -> Option<()> {
+        let (cache, cells) = (self.port("cache")?, self.port("cells")?);
+        let (width, [block, tokens, ..]) = (cache.shape()[0], cells.shape());
+        // One list in the graph, where its rows allow that.
+        let listed = cells.layout.reshaped([block * tokens, 1, 1, 1])?;
+        let listed = import.alias(cells, listed);
+        let members = import.op(Op::GetRows, &[cache, listed]);
+        let members = import.reshape(members, &[width, block, tokens]);
+        let across = import.permute(members, [1, 0, 2, 3]);
+        let sum = import.op(Op::SumRows, &[across]);
+        let sum = import.reshape(sum, &[width, 1, tokens]);
+        let mean = import.scale(sum, self.float("scale"), 0.0);
+        let turned = import.fresh(mean.layout.dtype, mean.shape());
+        self.turned(import, mean, turned)?;
+        self.stored(import, turned)
     }
 
     fn mul_mats(&self, import: &mut Import) -> Option<()> {

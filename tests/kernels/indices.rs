@@ -58,6 +58,8 @@ fn expect_refusal(subject: &Subject, backend: &str, offer: &Offer, bench: &Bench
 fn rows_outside_a_table_are_refused() {
     let all = [
         ("get_rows", "rows"),
+        ("pool_rows", "cells"),
+        ("pool_rows", "rows"),
         ("set_rows", "rows"),
         ("norm_rope_rows", "rows"),
         ("mul_mat_id", "ids"),

@@ -50,6 +50,7 @@ mod mul_mat_swiglu;
 mod mul_mats;
 mod norm_rope;
 mod norm_rope_rows;
+mod pool_rows;
 mod repeat;
 mod rms_norm;
 mod rope;
@@ -103,6 +104,7 @@ static SUBJECTS: &[&Subject] = &[
     &mul_mats::SUBJECT,
     &norm_rope::SUBJECT,
     &norm_rope_rows::SUBJECT,
+    &pool_rows::SUBJECT,
     &repeat::SUBJECT,
     &rms_norm::SUBJECT,
     &rope::SUBJECT,

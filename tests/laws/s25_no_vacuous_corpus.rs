@@ -48,6 +48,7 @@ fn on_the_cpu_no_rule_fires_whose_kernel_is_absent_there() {
     assert_eq!(never, expected);
     let want = [
         "gated_attention",
+        "pool_rows",
         "norm_rope_rows",
         "mul_mat_mix",
         "mul_mat_id_swiglu",
@@ -110,7 +111,7 @@ fn every_kind_of_layout_is_built_for_the_read_ports_of_fused_kernels() {
     for ((kernel, port), classes) in &built {
         all.extend(classes.iter().copied());
         // A port of one row, or one of integers, has no layouts to tell apart.
-        let varied = classes.is_empty() || classes.len() > 1 || ["rows", "segments"].contains(port);
+        let varied = classes.is_empty() || classes.len() > 1 || ["rows", "segments", "cells"].contains(port);
         assert!(varied, "{kernel}: {port} was only ever {classes:?}");
     }
     assert_eq!(all, BTreeSet::from(["behind an offset", "packed", "repeated", "rows apart", "turned"]));

@@ -6,11 +6,11 @@ use crate::{argmax, bound, exact, fast, largest, models, of};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use weft::Model;
-use weft::gguf::{Gguf, GgufWriter};
+use weft::gguf::Gguf;
 use weft::sampling::{Sampler, SamplingParams};
 use weft::session::{DraftBy, GenerateOptions, SampleOn, Session, SessionOptions, Speculation};
-use weft_tests::devices;
 use weft_tests::fixtures::path;
+use weft_tests::{devices, drafter};
 
 pub fn drafting(by: DraftBy, most: u64) -> Option<Speculation> {
     Some(Speculation { by, most, least_probability: 0.0 })
@@ -128,23 +128,9 @@ fn wrong_guesses_leave_nothing_behind() {
     }
 }
 
-/// A file with nothing but the draft block of another, its embedding and its head.
+/// The draft block of a file, alone.
 fn block_of(gguf: &Gguf) -> Gguf {
-    let block = gguf.get_u32("qwen35.block_count").unwrap() - 1;
-    let own = format!("blk.{block}.");
-    let kept = |name: &str| name.starts_with(&own) || !name.starts_with("blk.");
-    let mut writer = GgufWriter::new();
-    gguf.metadata().iter().for_each(|(key, value)| writer.set(key, value.clone()));
-    let tensors: Vec<_> = gguf.tensors().iter().filter(|tensor| kept(&tensor.name)).collect();
-    assert!(tensors.len() < gguf.tensors().len() / 2);
-    for tensor in &tensors {
-        writer.tensor(&tensor.name, tensor.dtype, tensor.extents()).unwrap();
-    }
-    let mut body = writer.begin("block.gguf", Vec::new()).unwrap();
-    for tensor in tensors {
-        body.append(gguf.tensor_bytes(tensor).unwrap().as_ref()).unwrap();
-    }
-    Gguf::from_bytes("block.gguf", body.finish().unwrap()).unwrap()
+    Gguf::from_bytes("block.gguf", drafter::block_of(gguf)).unwrap()
 }
 
 #[test]

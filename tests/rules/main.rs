@@ -20,6 +20,7 @@ mod mul_mats;
 mod near_misses;
 mod norm_rope;
 mod norm_rope_rows;
+mod pool_rows;
 mod rms_norm_weight;
 mod router;
 mod swiglu;

@@ -94,6 +94,28 @@ fn declines_rows_that_are_not_all_heads_of_a_token() {
     });
 }
 
+/// Two tokens' heads of 16, turned as heads of half that width.
+#[test]
+fn declines_heads_that_are_others_where_they_turn() {
+    let mut g = Import::default();
+    let x = g.input("x", DType::F32, &[16, 1, 2]);
+    let weight = g.weight("weight", DType::F32, &[16]);
+    let positions = g.input("positions", DType::I32, &[2]);
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[x]);
+    let weighted = g.mul(norm, weight);
+    let halves = g.reshape(weighted, &[8, 2, 2]);
+    let turned = g.op(small::rope(8), &[halves, positions]);
+    let flat = g.reshape(turned, &[16, 2]);
+    let cache = g.state("cache", DType::F32, &[16, 5]);
+    let rows = g.input("rows", DType::I32, &[2]);
+    g.op(Op::SetRows, &[cache, flat, rows]);
+    g.label("store");
+    let data = [("positions", [3, 40]), ("rows", [4, 1])];
+    let data = data.map(|(name, ints)| (name.to_owned(), int_bytes(&ints)));
+    let fixture = Fixture::new("heads that are others", g, Data::from(data));
+    refuses(&fixture, RULE, "store", |why| *why == Why::Rearranged { source: 0 });
+}
+
 #[test]
 fn declines_values_that_are_not_turned() {
     let mut g = Import::default();

@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod devices;
+pub mod drafter;
 pub mod faulty;
 pub mod fixtures;
 pub mod graphs;

@@ -22,12 +22,18 @@ pub(super) const VARIANTS: &[Variant] = &[
         ..Variant::any("norm_rope_rows", |build| block_a_head(build, "norm_rope_rows_heads"))
     },
     Variant::any("norm_rope_rows", block_a_token),
+    Variant {
+        name: "heads",
+        symbols: &[Symbol { name: "D", allowed: Allowed::MultipleOf(32, MOST_HEAD) }],
+        ..Variant::any("pool_rows", block_a_mean)
+    },
 ];
 
 pub(super) const SCALARS: Scalars = &[
     ("rope", &["pitch_low", "pitch_high", "ramp_first", "ramp_span", FOLDED[0]]),
     ("norm_rope", ANGLES),
     ("norm_rope_rows", ANGLES),
+    ("pool_rows", ANGLES),
 ];
 
 /// What the kernels need to know of the angles besides the attributes, see [`angles`].
@@ -63,6 +69,12 @@ fn block_a_head(build: &mut Build<'_>, function: &str) -> Result<Vec<Launch>, St
 fn block_a_token(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
     build.scratch = 4 * build.elements("x")?;
     let launch = Launch::grid("norm_rope_rows_any", [build.shape("x")?[2], 1, 1], HEAD_THREADS);
+    Ok(vec![angles(build, launch)?])
+}
+
+/// One block a mean.
+fn block_a_mean(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
+    let launch = Launch::grid("pool_rows_heads", [build.shape("cells")?[1], 1, 1], HEAD_THREADS);
     Ok(vec![angles(build, launch)?])
 }
 

@@ -1,5 +1,6 @@
 //! Rotary embeddings. Angles are prepared by the host: a shader's own sine and cosine are too inexact.
 
+mod pooled;
 mod stored;
 
 use super::{Build, Launch, Variant};
@@ -27,6 +28,12 @@ pub(super) const VARIANTS: &[Variant] = &[
         ..Variant::any("norm_rope_rows", stored::norm_rope_words)
     },
     Variant::any("norm_rope_rows", stored::norm_rope_rows),
+    Variant {
+        name: "heads",
+        port: pooled::port,
+        symbols: pooled::WIDTHS,
+        ..Variant::any("pool_rows", pooled::pool_rows)
+    },
     Variant { name: "rows", port: rows_port, ..Variant::any("rope", |build| Ok(rows(rope(build)?))) },
     Variant::any("rope", rope),
 ];
@@ -47,7 +54,8 @@ fn rows_port(port: Port) -> Port {
 }
 
 fn rope(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    launches(build, |items, rows| (items * rows).div_ceil(256))
+    let x = Heads::of_x(build)?;
+    launches(build, x, |items, rows| (items * rows).div_ceil(256))
 }
 
 fn norm_rope(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
@@ -56,7 +64,8 @@ fn norm_rope(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
         // A second launch would take the norm of what the first has turned.
         return Err(format!("it turns {pairs} pairs, one launch at most {MOST_PAIRS}"));
     }
-    launches(build, heads)
+    let x = Heads::of_x(build)?;
+    launches(build, x, heads)
 }
 
 /// The same launches where x and the weight lie in rows of words.
@@ -69,21 +78,39 @@ fn heads(items: u64, rows: u64) -> u64 {
     if items == 0 { 0 } else { rows }
 }
 
+/// What is turned: rows of so many values.
+#[derive(Clone, Copy)]
+struct Heads {
+    width: u64,
+    rows: u64,
+}
+
+impl Heads {
+    /// The rows of port `x`.
+    fn of_x(build: &Build<'_>) -> Result<Self, String> {
+        let x = build.layout("x")?;
+        Ok(Heads { width: x.shape[0], rows: x.rows() })
+    }
+}
+
 /// Launches of as many pairs as a table holds; the last one also passes the other dimensions through. `groups` counts
 /// workgroups from pairs and other dimensions of a row, and rows.
-fn launches(build: &mut Build<'_>, groups: impl Fn(u64, u64) -> u64) -> Result<Vec<Launch>, String> {
+fn launches(
+    build: &mut Build<'_>,
+    x: Heads,
+    groups: impl Fn(u64, u64) -> u64,
+) -> Result<Vec<Launch>, String> {
     let angles = Angles::new(&build.dispatch.constants).map_err(|e| e.to_string())?;
-    let x = build.layout("x")?;
-    let pairs = (angles.dims as u64 / 2).min(x.shape[0] / 2);
+    let pairs = (angles.dims as u64 / 2).min(x.width / 2);
     let divided = build.maybe("divisors").is_some();
     let mut all = Vec::new();
     let mut first = 0;
     loop {
         let here = (pairs - first).min(MOST_PAIRS);
         let last = first + here == pairs;
-        let rest = if last { x.shape[0] - 2 * pairs } else { 0 };
-        let groups = u32::try_from(groups(here + rest, x.rows()))
-            .map_err(|_| "more than 2^32 workgroups".to_owned())?;
+        let rest = if last { x.width - 2 * pairs } else { 0 };
+        let groups =
+            u32::try_from(groups(here + rest, x.rows)).map_err(|_| "more than 2^32 workgroups".to_owned())?;
         let table = table(&angles, first as usize..(first + here) as usize, divided);
         let bytes = 4 * table.len() as u64;
         let with = |launch: Launch| {

@@ -33,6 +33,7 @@ mod mul_mat_swiglu;
 pub(crate) mod mul_mats;
 mod norm_rope;
 mod norm_rope_rows;
+mod pool_rows;
 mod repeat;
 mod rms_norm;
 pub mod rope;
@@ -65,7 +66,7 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 47] = [
+pub static ALL: [&Kernel; 48] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
@@ -98,6 +99,7 @@ pub static ALL: [&Kernel; 47] = [
     &mul_mats::KERNEL,
     &norm_rope::KERNEL,
     &norm_rope_rows::KERNEL,
+    &pool_rows::KERNEL,
     &repeat::KERNEL,
     &rms_norm::KERNEL,
     &rope::KERNEL,

@@ -52,17 +52,25 @@ fn reference(call: &Call<'_>) -> Result<(), KernelError> {
 
 /// Each head's normed and turned values by its outer indices.
 pub(crate) fn heads(call: &Call<'_>) -> Result<impl Fn([u64; 3]) -> Vec<f64>, KernelError> {
-    let (x, positions) = (call.port("x")?, call.port("positions")?);
+    let x = call.port("x")?;
+    let turn = turning(call, x.shape()[2])?;
+    Ok(move |outer: [u64; 3]| turn(x.row(outer), outer[1]))
+}
+
+/// What norms and turns the values of a head, for its token of `tokens`.
+pub(crate) fn turning(
+    call: &Call<'_>,
+    tokens: u64,
+) -> Result<impl Fn(Vec<f64>, u64) -> Vec<f64>, KernelError> {
+    let positions = call.port("positions")?;
     let divisors = call.maybe("divisors").map(|d| d.row([0, 0, 0]));
     let angles = rope::Angles::new(call.constants)?;
     let eps = f64::from(call.constants.f32("eps")?);
     let weight = call.port("weight")?.row([0, 0, 0]);
-    let tokens = x.shape()[2];
-    Ok(move |outer: [u64; 3]| {
-        let mut row = x.row(outer);
+    Ok(move |mut row: Vec<f64>, token: u64| {
         let factor = rms_norm::factor(&row, eps);
         row.iter_mut().zip(&weight).for_each(|(v, w)| *v *= factor * w);
-        let position = |axis: usize| positions.get([outer[1] + axis as u64 * tokens, 0, 0, 0]);
+        let position = |axis: usize| positions.get([token + axis as u64 * tokens, 0, 0, 0]);
         rope::turn(&mut row, &angles, position, divisors.as_deref());
         row
     })

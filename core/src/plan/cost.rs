@@ -21,9 +21,11 @@ impl Cost {
             |port: &str| shape(port).map_or(0, |s| s.iter().fold(1u64, |n, e| n.saturating_mul(*e)));
         let bytes = bindings.iter().flatten().fold(0u64, |sum, binding| {
             // Of a table or a pool of rows only the rows themselves move.
-            let rows = match (kernel, binding.port) {
-                ("get_rows", "table") => Some("out"),
-                ("set_rows" | "norm_rope_rows", "out") => Some("x"),
+            let moved = match (kernel, binding.port) {
+                ("get_rows", "table") => Some(elements("out")),
+                ("set_rows" | "norm_rope_rows", "out") => Some(elements("x")),
+                ("pool_rows", "cache") => Some(elements("cells").saturating_mul(elements("weight"))),
+                ("pool_rows", "out") => Some(elements("rows").saturating_mul(elements("weight"))),
                 _ => None,
             };
             if kernel.starts_with("mul_mat_id") && binding.tensor.layout.shape[2] > 0 {
@@ -33,10 +35,10 @@ impl Cost {
                     return sum.saturating_add(binding.tensor.layout.bytes() / all * used.min(all));
                 }
             }
-            if let Some(rows) = rows {
+            if let Some(moved) = moved {
                 let (bytes, values) =
                     (binding.tensor.dtype().block_bytes(), binding.tensor.dtype().block_values());
-                return sum.saturating_add(elements(rows) / values * bytes);
+                return sum.saturating_add(moved / values * bytes);
             }
             let times = if binding.access == crate::contract::Access::Update { 2 } else { 1 };
             sum.saturating_add(binding.tensor.layout.bytes().saturating_mul(times))
@@ -56,6 +58,7 @@ impl Cost {
             "mul_mat_mix" => {
                 elements("streams").saturating_mul(2).saturating_mul(shape("x").map_or(0, |s| s[0]))
             }
+            "pool_rows" => elements("cells").saturating_mul(elements("weight")),
             "flash_attention" | "gated_attention" => {
                 let cells = shape("k").map_or(0, |s| s[1]);
                 elements("q").saturating_add(elements("out")).saturating_mul(2).saturating_mul(cells)

@@ -1,8 +1,8 @@
 //! `sum = x + gain·sigmoid(shares)·y; rms_norm(sum)·factor·weight` becomes one dispatch that gives both.
 
 use super::{Rule, constants, links};
-use crate::driver::{Claim, Decline, Site, Why, reshaped};
-use crate::graph::{BinaryKind, NodeId, Op, OpKind, Tensor};
+use crate::driver::{Claim, Decline, Site, reshaped};
+use crate::graph::{BinaryKind, OpKind, Tensor};
 
 /// The rule.
 pub(super) static RULE: Rule =
@@ -15,7 +15,7 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     at.sides(sum, BinaryKind::Add, added)?;
     let share = at.producer(added, 1, OpKind::Scale)?;
     let (_, y) = at.sides(added, BinaryKind::Mul, share)?;
-    let gain = factor(at, share)?;
+    let gain = links::factor(at, share)?;
     let (sigmoid, shares) = links::strength(at, share, 0)?;
     let weighted = at.reader(norm, OpKind::Binary)?;
     let (_, weight) = at.sides(weighted, BinaryKind::Mul, norm)?;
@@ -40,14 +40,5 @@ fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
         .operand("out", at.result(weighted, 0)?)
         .float("gain", gain)
         .constants(constants(&at.op(norm)))
-        .float("factor", factor(at, scaled)?))
-}
-
-/// What a node multiplies by, if it adds nothing.
-fn factor(at: &Site<'_, '_>, scale: NodeId) -> Result<f32, Decline> {
-    let factor = match at.op(scale) {
-        Op::Scale { scale, bias: 0.0 } => Some(scale),
-        _ => None,
-    };
-    at.need(factor, scale, || Why::Attr { what: "bias" })
+        .float("factor", links::factor(at, scaled)?))
 }

@@ -83,16 +83,30 @@ pub(super) fn projected(at: &Site<'_, '_>, gate: NodeId, up: NodeId) -> Result<C
         .operand("x", x))
 }
 
-/// The product whose second dimension a sum over rows sums up: the sum sees it with its first two exchanged.
-pub(super) fn across(at: &Site<'_, '_>, sum: NodeId) -> Result<NodeId, Decline> {
-    let product = at.producer_of_part(sum, 0, OpKind::Binary)?;
+/// The node of this kind whose second dimension a sum over rows sums up: the sum sees it with its first two exchanged.
+pub(super) fn across(at: &Site<'_, '_>, sum: NodeId, want: OpKind) -> Result<NodeId, Decline> {
+    let made_by = at.producer_of_part(sum, 0, want)?;
+    let across = match (at.maybe(sum, 0), at.made(made_by)) {
+        (Some(seen), Some(made)) => {
+            let [summed, width, ..] = seen.shape();
+            let apart = [width, summed, seen.shape()[2], seen.shape()[3]];
+            let layout = if made.shape() == apart { Some(made.layout) } else { made.layout.reshaped(apart) };
+            layout.is_some_and(|mut layout| {
+                layout.shape.swap(0, 1);
+                layout.strides.swap(0, 1);
+                layout == seen.layout
+            })
+        }
+        _ => false,
+    };
+    at.check(across, sum, || Why::Rearranged { source: 0 })?;
+    Ok(made_by)
+}
+
+/// The product whose second dimension a sum over rows sums up.
+fn product_across(at: &Site<'_, '_>, sum: NodeId) -> Result<NodeId, Decline> {
+    let product = across(at, sum, OpKind::Binary)?;
     at.check(at.op(product) == Op::Binary { kind: BinaryKind::Mul }, product, || Why::Attr { what: "kind" })?;
-    let across = at.made(product).map(|mut made| {
-        made.layout.shape.swap(0, 1);
-        made.layout.strides.swap(0, 1);
-        made.layout
-    });
-    at.check(at.maybe(sum, 0).map(|tensor| tensor.layout) == across, sum, || Why::Rearranged { source: 0 })?;
     Ok(product)
 }
 
@@ -106,7 +120,7 @@ pub(super) struct Gated {
 
 /// The gated streams that a sum over rows sums up.
 pub(super) fn gated_streams(at: &Site<'_, '_>, sum: NodeId) -> Result<Gated, Decline> {
-    let product = across(at, sum)?;
+    let product = product_across(at, sum)?;
     let ((sigmoid, gate), other) = match strength(at, product, 1) {
         Ok(strength) => (strength, 0),
         Err(first) => (strength(at, product, 0).map_err(|_| first)?, 1),
@@ -116,9 +130,18 @@ pub(super) fn gated_streams(at: &Site<'_, '_>, sum: NodeId) -> Result<Gated, Dec
 
 /// A claim on a sum over the experts of each token, weighted; all but the result.
 pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId) -> Result<Claim, Decline> {
-    let product = across(at, sum)?;
+    let product = product_across(at, sum)?;
     Ok(at
         .claim("expert_sum", &[product, sum])
         .operand("x", at.source(product, 0)?)
         .operand("weights", squeezed(at.source(product, 1)?)))
+}
+
+/// What a node multiplies by, if it adds nothing.
+pub(super) fn factor(at: &Site<'_, '_>, scale: NodeId) -> Result<f32, Decline> {
+    let factor = match at.op(scale) {
+        Op::Scale { scale, bias: 0.0 } => Some(scale),
+        _ => None,
+    };
+    at.need(factor, scale, || Why::Attr { what: "bias" })
 }

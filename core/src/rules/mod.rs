@@ -18,6 +18,7 @@ mod mul_mat_swiglu;
 mod mul_mats;
 mod norm_rope;
 mod norm_rope_rows;
+mod pool_rows;
 mod rms_norm_weight;
 mod router;
 mod single;
@@ -47,6 +48,7 @@ pub static FUSED: &[&Rule] = &[
     &gdn_core::RULE,
     &gated_attention::RULE,
     &gated_norm::RULE,
+    &pool_rows::RULE,
     &norm_rope_rows::RULE,
     &norm_rope::RULE,
     &combine_norm::RULE,

@@ -1,6 +1,7 @@
 //! `rope(rms_norm(x)·weight)` of all heads, stored as rows of a cache, becomes one dispatch.
 
-use super::{Rule, norm_rope};
+use super::Rule;
+use super::norm_rope::{self, Turned};
 use crate::driver::{Claim, Decline, Site};
 use crate::graph::OpKind;
 
@@ -11,8 +12,10 @@ pub(super) static RULE: Rule =
 fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let store = at.root();
     let rope = at.producer(store, 1, OpKind::Rope)?;
-    Ok(norm_rope::turned(at, "norm_rope_rows", rope)?
+    let Turned { claim, x, .. } = norm_rope::turned(at, "norm_rope_rows", rope)?;
+    Ok(claim
         .covering(&[store])
+        .operand("x", x)
         .operand("rows", at.source(store, 2)?)
         .operand("out", at.result(store, 0)?))
 }

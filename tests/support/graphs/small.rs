@@ -97,6 +97,47 @@ pub fn norm_rope() -> Fixture {
     Fixture::new("norm_rope", g, data)
 }
 
+/// As many blocks as a block has members, and means as there are blocks, so that a turned view keeps its shape.
+const BLOCK: u64 = 4;
+
+/// Means of a cache's rows, normed and turned, as rows of another. The first mean is dropped.
+pub fn pool_rows() -> Fixture {
+    let mut g = Import::default();
+    let table = g.state("raw", DType::F32, &[SIDE, 4 * BLOCK]);
+    let cells = g.input("cells", DType::I32, &[BLOCK * BLOCK]);
+    let weight = g.weight("weight", DType::F32, &[SIDE]);
+    let positions = g.input("positions", DType::I32, &[BLOCK]);
+    let members = g.op(Op::GetRows, &[table, cells]);
+    g.label("members");
+    let members = g.reshape(members, &[SIDE, BLOCK, BLOCK]);
+    let across = g.permute(members, [1, 0, 2, 3]);
+    let sum = g.op(Op::SumRows, &[across]);
+    g.label("sum");
+    let sum = g.reshape(sum, &[SIDE, 1, BLOCK]);
+    let mean = g.scale(sum, 1.0 / BLOCK as f32, 0.0);
+    g.label("mean");
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[mean]);
+    g.label("norm");
+    let weighted = g.mul(norm, weight);
+    g.label("weighted");
+    let divisors = g.weight("divisors", DType::F32, &[SIDE / 2]);
+    let turned = g.op(rope(SIDE as u32), &[weighted, positions, divisors]);
+    g.label("rope");
+    let flat = g.reshape(turned, &[SIDE, BLOCK]);
+    let pool = g.state("pooled", DType::F32, &[SIDE, 6]);
+    let rows = g.input("rows", DType::I32, &[BLOCK]);
+    g.op(Op::SetRows, &[pool, flat, rows]);
+    g.label("store");
+    let members: Vec<i32> = (0..(BLOCK * BLOCK) as i32).map(|i| i * 5 % 16).collect();
+    let data = [
+        ("cells".to_owned(), int_bytes(&members)),
+        ("divisors".to_owned(), crate::run::bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])),
+        ("positions".to_owned(), int_bytes(&[0, 4, 8, 900])),
+        ("rows".to_owned(), int_bytes(&[-1, 5, 0, 3])),
+    ];
+    Fixture::new("pool_rows", g, Data::from(data))
+}
+
 /// A layer's output added to `CHOSEN` streams of as many tokens, and the norm of each stream by a scaled weight.
 pub fn combine_norm() -> Fixture {
     let mut g = Import::default();
@@ -390,6 +431,7 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
         ("gdn_core", "net", core),
         ("gated_attention", "attention", gated_attention()),
         ("gated_norm", "norm", gated_norm()),
+        ("pool_rows", "store", pool_rows()),
         ("norm_rope_rows", "store", cached::SMALL.fixture("norm_rope_rows")),
         ("norm_rope", "rope", norm_rope()),
         ("combine_norm", "norm", combine_norm()),

@@ -1,6 +1,6 @@
 //! Rotary embeddings that end in rows of a cache.
 
-use super::{Build, Launch, heads, launches, rows, rows_port};
+use super::{Build, Heads, Launch, heads, launches, rows, rows_port};
 use weft_core::contract::{Allowed, Port, Symbol};
 use weft_core::graph::{DType, Layout};
 
@@ -28,7 +28,8 @@ pub(super) fn port(port: Port) -> Port {
 
 /// One workgroup a head; whole words are written.
 pub(super) fn norm_rope_words(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    let all = launches(build, heads)?;
+    let x = Heads::of_x(build)?;
+    let all = launches(build, x, heads)?;
     let all = rows(into_parts(build, all, "words")?);
     let blocks = build.layout("out")?.dtype.is_quantised();
     let stored = |launch: Launch| launch.define("most", format!("{MOST}u")).flag("blocks", blocks);
@@ -37,7 +38,8 @@ pub(super) fn norm_rope_words(build: &mut Build<'_>) -> Result<Vec<Launch>, Stri
 
 /// One workgroup a head. Blocks may span heads: those are encoded by a workgroup a token, from scratch memory.
 pub(super) fn norm_rope_rows(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
-    let all = launches(build, heads)?;
+    let x = Heads::of_x(build)?;
+    let all = launches(build, x, heads)?;
     if !build.layout("out")?.dtype.is_quantised() {
         return into_parts(build, all, "values");
     }
