@@ -1,6 +1,6 @@
 //! Adapters: which there are, which to take, and what a device of one is asked for.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use weft_core::backend::DeviceError;
 use weft_core::profile::Profile;
 use wgpu::{Adapter, AdapterInfo, DeviceType, Features, Instance, InstanceDescriptor, Limits};
@@ -111,14 +111,16 @@ pub struct Found {
 const BACKENDS: wgpu::Backends =
     wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
 
-fn instance() -> Instance {
+/// The one instance of this process, never dropped. Dropping the last unloads the drivers' libraries, while threads
+/// that used them still have destructors in there to run: on NVIDIA's, a thread that ended later died in `libEGL`.
+static INSTANCE: LazyLock<Instance> = LazyLock::new(|| {
     let mut descriptor = InstanceDescriptor::new_without_display_handle();
     descriptor.backends = BACKENDS;
     Instance::new(descriptor)
-}
+});
 
 fn all() -> Vec<Adapter> {
-    pollster::block_on(instance().enumerate_adapters(BACKENDS))
+    pollster::block_on(INSTANCE.enumerate_adapters(BACKENDS))
 }
 
 fn is_software(info: &AdapterInfo) -> bool {

@@ -106,7 +106,9 @@ fn main() -> Result<(), Error> {
     let span = each(|| drop(black_box(tracing::trace_span!("span", value = black_box(1u64)).entered())));
     let event = each(|| tracing::trace!(value = black_box(1u64), "event"));
     let none: Option<Arc<Profile>> = None;
-    let branch = each(|| drop(black_box(black_box(&none).as_ref().map(|profile| profile.now()))));
+    let branch = each(|| {
+        black_box(black_box(&none).as_ref().map(|profile| profile.now()));
+    });
     let (mut sum, one) = (Tally::default(), Tally { dispatches: 1, ..Tally::default() });
     let count = each(|| black_box(&mut sum).add(black_box(&one)));
 
