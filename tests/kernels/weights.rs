@@ -107,10 +107,15 @@ const FAMILIES: &[DType] = &[
 const SOME: &[DType] = &[DType::Q3_K, DType::IQ2_XS, DType::NVFP4];
 
 /// Every offer of a kernel with weights of every common type and of these of few bits, which are all of them where the folder of
-/// the long tests is named.
+/// the long tests is named. One software adapter takes the same shaders as the other, but five times as long: some types.
 fn check(subject: &Subject, gpus: &[Arc<dyn Backend>], few_bits: &[DType], sizes: &[Sizes]) {
-    let few_bits = if outside("quants").is_some() { FEW_BITS } else { few_bits };
+    let long = outside("quants").is_some();
     for gpu in gpus {
+        let few_bits = match gpu.name() {
+            _ if long => FEW_BITS,
+            "wgpu:swiftshader" => SOME,
+            _ => few_bits,
+        };
         for offer in gpu.offers().iter().filter(|offer| offer.contract.kernel == subject.kernel) {
             let (start, mut runs) = (std::time::Instant::now(), 0);
             for (at, dtype) in COMMON.iter().chain(few_bits).enumerate() {

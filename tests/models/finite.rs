@@ -15,7 +15,7 @@ fn gguf(file: &File) -> Gguf {
 }
 
 fn models(file: &File) -> impl Iterator<Item = Arc<Model>> + '_ {
-    devices::found().into_iter().map(|backend| Model::new(gguf(file), vec![backend]).unwrap())
+    devices::quick().into_iter().map(|backend| Model::new(gguf(file), vec![backend]).unwrap())
 }
 
 fn session(model: &Arc<Model>, exact: bool, check_finite: u64) -> Session {

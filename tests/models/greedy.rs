@@ -1,6 +1,6 @@
 //! The embedded default model against stored answers.
 
-use crate::{argmax, bound, exact, largest, models};
+use crate::{argmax, bound, everywhere, exact, largest};
 use serde_json::Value;
 use weft_tests::fixtures::path;
 use weft_tests::refs::References;
@@ -14,7 +14,7 @@ fn the_default_model_gives_the_stored_answers_and_logits() {
     let stored: Value =
         serde_json::from_slice(&std::fs::read(path("models/weft-tales-greedy.json")).unwrap()).unwrap();
     let logits = References::read(&path("models/weft-tales-logits.safetensors.planes.zst"));
-    for model in models(&path("../../models/weft-tales-12m.Q8_0.gguf")) {
+    for model in everywhere(&path("../../models/weft-tales-12m.Q8_0.gguf")) {
         for (number, item) in stored["items"].as_array().unwrap().iter().enumerate() {
             let prompt = ids(&item["prompt_ids"]);
             let text = item["text"].as_str().unwrap();

@@ -1,6 +1,6 @@
 //! The small hybrid models in f32 against an independent implementation.
 
-use crate::{argmax, bound, exact, fast, largest, models, of};
+use crate::{argmax, bound, everywhere, exact, fast, largest, models, of};
 use std::sync::Arc;
 use weft::Model;
 use weft_tests::fixtures::{outside, path};
@@ -33,7 +33,7 @@ pub fn cases() -> Vec<Case> {
     let open = |(name, model, references): (_, std::path::PathBuf, std::path::PathBuf)| Case {
         name,
         references: References::read(&references),
-        models: models(&model),
+        models: everywhere(&model),
     };
     all.into_iter().map(open).collect()
 }

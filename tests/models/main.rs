@@ -22,15 +22,25 @@ use std::sync::Arc;
 use weft::Model;
 use weft::gguf::Gguf;
 use weft::session::{Session, SessionOptions};
+use weft_core::backend::Backend;
 use weft_tests::devices;
 use weft_tests::refs::contents;
 
-/// A model from a fixture, on every device found.
+/// A model from a fixture, on every device found that is not slow.
 fn models(path: &Path) -> Vec<Arc<Model>> {
+    on(path, devices::quick())
+}
+
+/// A model from a fixture, on every device found: for what each must compute like the references.
+fn everywhere(path: &Path) -> Vec<Arc<Model>> {
+    on(path, devices::found())
+}
+
+fn on(path: &Path, devices: Vec<Arc<dyn Backend>>) -> Vec<Arc<Model>> {
     let bytes = contents(path);
     let name = path.display().to_string();
     let open = |backend| Model::new(Gguf::from_bytes(&name, bytes.clone()).unwrap(), vec![backend]).unwrap();
-    devices::found().into_iter().map(open).collect()
+    devices.into_iter().map(open).collect()
 }
 
 /// How far logits in exact arithmetic may be from the references: f32 sums in another order move those of the small

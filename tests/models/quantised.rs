@@ -1,6 +1,6 @@
 //! Quantised files: exact arithmetic against dequantised weights, and how far the fast arithmetic may stray.
 
-use crate::{Strayed, bound, exact, fast, largest, models, of};
+use crate::{Strayed, bound, everywhere, exact, fast, largest, of};
 use weft_tests::fixtures::path;
 use weft_tests::refs::References;
 
@@ -15,7 +15,7 @@ fn exact_arithmetic_equals_dequantised_weights() {
     for (name, ..) in FILES {
         let references = References::read(&path(&format!("models/{name}.refs.safetensors.planes.zst")));
         let (ids, want) = (references.ids("ids"), references.floats("logits"));
-        for model in models(&path(&format!("models/{name}.gguf.zst"))) {
+        for model in everywhere(&path(&format!("models/{name}.gguf.zst"))) {
             let got = exact(&model, 512).evaluate(&ids, false).unwrap();
             let off = largest(&got.logits, &want);
             assert!(off <= bound(&model), "{name} on {}: {off}", of(&model));
@@ -28,7 +28,7 @@ fn fast_arithmetic_is_no_further_off_than_a_known_engine() {
     for (name, off, divergence, same) in FILES {
         let references = References::read(&path(&format!("models/{name}.refs.safetensors.planes.zst")));
         let (ids, want) = (references.ids("ids"), references.floats("logits"));
-        for model in models(&path(&format!("models/{name}.gguf.zst"))) {
+        for model in everywhere(&path(&format!("models/{name}.gguf.zst"))) {
             let got = Strayed::of(&fast(&model, 512).evaluate(&ids, false).unwrap().logits, &want, 512);
             eprintln!("{name} on {}: {got}", of(&model));
             assert!(got.within(*off, *divergence, *same), "{name} on {}: {got}", of(&model));

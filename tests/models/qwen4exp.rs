@@ -36,7 +36,7 @@ pub fn opened(file: &File, form: SparseForm) -> Vec<Arc<Model>> {
         let gguf = Gguf::from_bytes(NAME, bytes.clone()).unwrap();
         Model::with_sparse_form(gguf, vec![backend], form).unwrap()
     };
-    devices::found().into_iter().map(open).collect()
+    devices::quick().into_iter().map(open).collect()
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_model_of_true_size_is_planned_whole() {
     let model = described(NAME, "125b-a6b");
     let layers = 12;
     let stand_ins = hip::stand_ins().iter().map(|gpu| Arc::clone(gpu) as Arc<dyn Backend>);
-    for device in devices::found().into_iter().chain(stand_ins) {
+    for device in devices::quick().into_iter().chain(stand_ins) {
         for (tokens, cells, whole) in
             [(1, 32_768, false), (64, 32_768, false), (512, 32_768, true), (1, 1024, false)]
         {

@@ -71,7 +71,7 @@ fn holds(what: &str, rope: Rope, positions: &[[i32; 4]], frequency: &[f64], axis
         .collect();
     let angle = |token: usize, pair: usize| f64::from(positions[token][axis[pair]]) * frequency[pair];
     let want = turned(&values, angle, magnitude);
-    for device in devices::found() {
+    for device in devices::quick() {
         let name = device.name().to_owned();
         let got = run(&graph, &[device], &Options { exact: true, ..Options::default() }, &data).unwrap();
         let off = crate::largest(&got.output("out"), &want);

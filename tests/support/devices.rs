@@ -81,6 +81,23 @@ pub fn found() -> Vec<Arc<dyn Backend>> {
     all
 }
 
+/// What is found, without adapters that take ten times as long as another one over the same shaders, where that other is
+/// there. The long tests (`WEFT_FIXTURES` is set) and runs that ask for one by `WEFT_ONLY` leave none out.
+pub fn quick() -> Vec<Arc<dyn Backend>> {
+    const SLOW: (&str, &str) = ("wgpu:swiftshader", "wgpu:llvmpipe");
+    static TOLD: Once = Once::new();
+    let mut all = found();
+    let long = std::env::var_os("WEFT_FIXTURES").is_some();
+    if !long && all.iter().any(|backend| backend.name() == SLOW.1) {
+        let before = all.len();
+        all.retain(|backend| backend.name() != SLOW.0);
+        if all.len() < before {
+            TOLD.call_once(|| eprintln!("left to the long tests: some of what would run on `{}`", SLOW.0));
+        }
+    }
+    all
+}
+
 /// What `WEFT_WITHOUT` can take from adapters.
 const FEATURES: [&str; 3] = ["subgroups", "half", "matrices"];
 
