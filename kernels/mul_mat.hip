@@ -270,6 +270,10 @@ PK_KERNEL(mul_mat_wmma_q6_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K
   PK_KERNEL_WAVES(mul_mat_vec_##name##_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE, 2>(p); }               \
   PK_KERNEL_WAVES(mul_mat_vec_##name##_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE, 4>(p); }               \
   PK_KERNEL_WAVES(mul_mat_vec_##name##_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE, 8>(p); }               \
+  PK_KERNEL_WAVES(mul_mat_q8_##name##_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE, 1>(p); }                 \
+  PK_KERNEL_WAVES(mul_mat_q8_##name##_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE, 2>(p); }                 \
+  PK_KERNEL_WAVES(mul_mat_q8_##name##_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE, 4>(p); }                 \
+  PK_KERNEL_WAVES(mul_mat_q8_##name##_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE, 8>(p); }                 \
   PK_KERNEL(mul_mat_tile_##name, 128, mul_mat_args) { mul_mat_tiles<TYPE>(p); }
 FEW_BITS(q2_k, TYPE_Q2_K)
 FEW_BITS(q3_k, TYPE_Q3_K)

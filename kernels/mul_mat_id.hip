@@ -167,6 +167,7 @@ PK_KERNEL(mul_mat_id_wmma_q6_k_128, 256, mul_mat_id_args) { mul_mat_id_matrices<
 // VGPRs: at most 120
 #define FEW_BITS(name, TYPE)                                                                                        \
   PK_KERNEL_WAVES(mul_mat_id_vec_##name, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_vec<TYPE>(p); }             \
+  PK_KERNEL_WAVES(mul_mat_id_q8_##name, TEAM_THREADS, 8, mul_mat_id_args) { mul_mat_id_q8<TYPE>(p); }               \
   PK_KERNEL(mul_mat_id_tile_##name, 128, mul_mat_id_args) { mul_mat_id_tiles<TYPE>(p); }
 FEW_BITS(q2_k, TYPE_Q2_K)
 FEW_BITS(q3_k, TYPE_Q3_K)

@@ -43,15 +43,15 @@ fn @_with_run(w: @_Units, u: u32, run: u32, begin: u32, before: Sums) -> Sums {
 //#end
   return sums;
 }
-// Units, of two runs each, in a number of values.
-fn @_units(values: u32) -> u32 { return values / 32u; }
+// Units in a number of values.
+fn @_units(values: u32) -> u32 { return values / (16u * @_runs); }
 // With the products of a piece that begins with run `begin`: units from `start` on, below `end`.
 fn @_with_piece(rows: @_Rows, before: Sums, start: u32, end: u32, begin: u32, width: u32) -> Sums {
   var sums = before;
   for (var u = start; u < end; u += width) {
     let w = @_fetched(rows, u);
     sums = @_with_run(w, u, 0u, begin, sums);
-    sums = @_with_run(w, u, 1u, begin, sums);
+    if (@_runs == 2u) { sums = @_with_run(w, u, 1u, begin, sums); }
   }
   return sums;
 }

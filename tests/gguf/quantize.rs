@@ -112,7 +112,9 @@ fn columns_that_matter_lose_less() {
     let (model, name) = (synthetic("qwen35"), "token_embd.weight");
     let (row, want) = (model.tensor(name).unwrap().shape[0], decoded(&model, name));
     let importance = Importance::read(&importance(name, row, 1)).unwrap();
-    for recipe in ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K_S", "Q5_K_S", "Q6_K"] {
+    let weighed =
+        ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K_S", "Q4_K_S", "Q5_K_S", "Q6_K", "IQ4_NL", "IQ4_XS"];
+    for recipe in weighed {
         let plain = QuantizeOptions::new(Recipe::from_name(recipe).unwrap().pure());
         let weighted = QuantizeOptions { importance: Some(importance.clone()), ..plain.clone() };
         let [plain, weighted] = [plain, weighted].map(|options| {
@@ -139,17 +141,36 @@ fn an_importance_matrix_of_another_model_is_refused() {
     assert!(matches!(refused, QuantizeError::Importance { .. }), "{refused}");
 }
 
-/// Files that a known quantiser made of one model, each with the recipe that makes its like.
-const FILES: [(&str, &str, bool); 9] = [
-    ("Q4_0", "Q4_0", true),
-    ("Q4_1", "Q4_1", true),
-    ("Q5_0", "Q5_0", true),
-    ("Q5_1", "Q5_1", true),
-    ("Q8_0", "Q8_0", true),
-    ("Q6_K", "Q6_K", true),
-    ("Q3_K_M", "Q3_K_M", false),
-    ("Q4_K_M", "Q4_K_M", false),
-    ("Q5_K_M", "Q5_K_M", false),
+#[test]
+fn a_mixture_of_experts_in_four_bit_floats_has_the_types_of_the_known_file() {
+    let Some(known) = outside("quants/qwen35moe-MXFP4_MOE.gguf") else {
+        eprintln!(
+            "left out: types beside a known quantiser: WEFT_FIXTURES names no folder that holds quants/"
+        );
+        return;
+    };
+    let known = Gguf::open(known).unwrap();
+    let source = Gguf::open(outside("models/qwen35moe-f32.gguf").unwrap()).unwrap();
+    assert_eq!(types(&quantised(&source, &options("MXFP4_MOE")).unwrap()), types(&known));
+}
+
+/// Files that a known quantiser made of one model by the recipe of the same name, and whether all matrices have one type.
+const FILES: [(&str, bool); 15] = [
+    ("Q4_0", true),
+    ("Q4_1", true),
+    ("Q5_0", true),
+    ("Q5_1", true),
+    ("Q8_0", true),
+    ("Q2_K", true),
+    ("Q6_K", true),
+    ("IQ4_NL", true),
+    ("IQ4_XS", true),
+    ("MXFP4", true),
+    ("TQ1_0", true),
+    ("TQ2_0", true),
+    ("Q3_K_M", false),
+    ("Q4_K_M", false),
+    ("Q5_K_M", false),
 ];
 
 #[test]
@@ -161,11 +182,8 @@ fn no_tensor_loses_more_than_in_the_known_files() {
         return;
     };
     let source = Gguf::open(source).unwrap();
-    for (name, recipe, pure) in FILES {
-        let Ok(recipe) = Recipe::from_name(recipe) else {
-            eprintln!("left out: {name}: weft does not encode it");
-            continue;
-        };
+    for (name, pure) in FILES {
+        let recipe = Recipe::from_name(name).unwrap();
         let recipe = if pure { recipe.pure() } else { recipe };
         let known = Gguf::open(outside(&format!("quants/qwen35k-{name}.gguf")).unwrap()).unwrap();
         let made = quantised(&source, &QuantizeOptions::new(recipe)).unwrap();

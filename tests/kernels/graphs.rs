@@ -39,6 +39,7 @@ pub fn graph(case: &Case) -> Option<Graph> {
         "gated_attention" => parts.gated_attention(&mut import),
         "gated_norm" => parts.gated_norm(&mut import),
         "expert_sum" => parts.expert_sum(&mut import),
+        "expert_sum_norm" => parts.expert_sum_norm(&mut import),
         "mix_streams" => parts.mix_streams(&mut import),
         "mul_mat_id_swiglu" => parts.mul_mat_id_swiglu(&mut import),
         "mul_mat_mix" => parts.mul_mat_mix(&mut import),
@@ -200,7 +201,12 @@ impl Parts<'_> {
     }
 
     fn add_rms_norm(&self, import: &mut Import) -> Option<()> {
-        let [a, b, sum] = [self.port("a")?, self.port("b")?, self.port("sum")?];
+        self.added(import, self.port("a")?, self.port("b")?)
+    }
+
+    /// A sum, its norm and weight, at the results' places.
+    fn added(&self, import: &mut Import, a: Value, b: Value) -> Option<()> {
+        let sum = self.port("sum")?;
         import.op_at(Op::Binary { kind: BinaryKind::Add }, &[a, b], sum);
         let normed = import.op(self.norm(), &[sum]);
         import.op_at(
@@ -332,20 +338,45 @@ impl Parts<'_> {
     }
 
     fn expert_sum(&self, import: &mut Import) -> Option<()> {
-        let (x, weights, out) = (self.port("x")?, self.port("weights")?, self.port("out")?);
-        let lifted = import.alias(weights, lift(weights).layout);
-        let weighted = import.mul(x, lifted);
-        let across = import.permute(weighted, [1, 0, 2, 3]);
+        let (across, out) = (self.chosen(import)?, self.port("out")?);
         let Some(shared) = self.port("extra") else {
             import.op_at(Op::SumRows, &[across], lift(out));
             return Some(());
         };
-        let sum = import.op(Op::SumRows, &[across]);
-        let routed = import.reshape(sum, &out.shape());
-        let gate = import.unary(UnaryKind::Sigmoid, self.port("gate")?);
-        let gated = import.mul(shared, gate);
+        let routed = self.routed(import, across)?;
+        let gated = self.opened(import, shared)?;
         import.op_at(Op::Binary { kind: BinaryKind::Add }, &[routed, gated], out);
         Some(())
+    }
+
+    fn expert_sum_norm(&self, import: &mut Import) -> Option<()> {
+        let across = self.chosen(import)?;
+        let mut given = self.routed(import, across)?;
+        if let Some(shared) = self.port("extra") {
+            let gated = self.opened(import, shared)?;
+            given = import.add(given, gated);
+        }
+        self.added(import, self.port("residual")?, given)
+    }
+
+    /// What experts give, weighted, those of a value after each other.
+    fn chosen(&self, import: &mut Import) -> Option<Value> {
+        let (x, weights) = (self.port("x")?, self.port("weights")?);
+        let lifted = import.alias(weights, lift(weights).layout);
+        let weighted = import.mul(x, lifted);
+        Some(import.permute(weighted, [1, 0, 2, 3]))
+    }
+
+    /// The sum of that.
+    fn routed(&self, import: &mut Import, across: Value) -> Option<Value> {
+        let sum = import.op(Op::SumRows, &[across]);
+        Some(import.reshape(sum, &self.port("out")?.shape()))
+    }
+
+    /// What the expert of all tokens gives, behind its gate.
+    fn opened(&self, import: &mut Import, shared: Value) -> Option<Value> {
+        let gate = import.unary(UnaryKind::Sigmoid, self.port("gate")?);
+        Some(import.mul(shared, gate))
     }
 
     fn mix_streams(&self, import: &mut Import) -> Option<()> {

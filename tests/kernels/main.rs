@@ -31,6 +31,7 @@ mod copy;
 mod cumsum;
 mod diag;
 mod expert_sum;
+mod expert_sum_norm;
 mod fill;
 mod finite;
 mod flash_attention;
@@ -85,6 +86,7 @@ static SUBJECTS: &[&Subject] = &[
     &cumsum::SUBJECT,
     &diag::SUBJECT,
     &expert_sum::SUBJECT,
+    &expert_sum_norm::SUBJECT,
     &fill::SUBJECT,
     &finite::SUBJECT,
     &flash_attention::SUBJECT,

@@ -50,6 +50,8 @@ fn on_the_cpu_no_rule_fires_whose_kernel_is_absent_there() {
         "gated_attention",
         "pool_rows",
         "norm_rope_rows",
+        "expert_sum_shared_norm",
+        "expert_sum_norm",
         "mul_mat_mix",
         "mul_mat_id_swiglu",
         "mul_mat_swiglu",

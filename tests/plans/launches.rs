@@ -47,20 +47,22 @@ fn a_token_of_a_hybrid_of_32_layers_takes_at_most_350_launches() {
 }
 
 #[test]
-fn a_token_of_the_mixture_of_40_layers_takes_at_most_600_launches() {
+fn a_token_of_the_mixture_of_40_layers_takes_at_most_560_launches() {
     let plan = decode_of("qwen35moe", "35b-a3b", devices::complete());
     let of = |rule: &str| plan.dispatches.iter().filter(|d| d.rule == rule).count();
     let (nets, attentions) = (30, 10);
     let layers = nets + attentions;
     assert_eq!((of("gdn_layer"), of("gated_attention")), (nets, attentions));
-    assert_eq!((of("router"), of("mul_mat_id_swiglu"), of("expert_sum_shared")), (layers, layers, layers));
+    assert_eq!((of("router"), of("mul_mat_id_swiglu")), (layers, layers));
+    // What experts give is added to the residual where the norm behind it is computed.
+    assert_eq!((of("expert_sum_shared_norm"), of("add_rms_norm")), (layers, layers));
     // The router's logits share a launch with the gate of the shared expert.
     assert_eq!((of("mul_mats"), of("mul_mat_swiglu")), (2 * layers, layers));
     // Of each layer its output projection, those of its experts and of the shared one, of attention the values' way into
     // the cache; the embedding and the head.
     assert_eq!(of("single"), 3 * layers + attentions + 2);
-    assert_eq!(launches(&plan), 14 * nets + 16 * attentions + 3);
-    assert!(launches(&plan) <= 600, "{}", launches(&plan));
+    assert_eq!(launches(&plan), 13 * nets + 15 * attentions + 3);
+    assert!(launches(&plan) <= 560, "{}", launches(&plan));
 }
 
 #[test]

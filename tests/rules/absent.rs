@@ -29,7 +29,7 @@ fn the_cpu_refuses_for_the_reason_that_the_contract_gives() {
             .unwrap_or_else(|e| panic!("{}: {e}", rule.name));
         refused += 1;
     }
-    assert_eq!(refused, 8);
+    assert_eq!(refused, 10);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_small_mixture_runs_in_as_many_launches_as_planned() {
         let census = plan.census();
         assert_eq!((census.off_device, census.splits, census.revoked), (0, 1, 0), "{}", gpu.name());
         let layers = 4;
-        for rule in ["router", "expert_sum_shared", "mul_mat_id_swiglu"] {
+        for rule in ["router", "expert_sum_shared_norm", "mul_mat_id_swiglu"] {
             assert_eq!(census.rules[rule], layers, "{rule} on {}", gpu.name());
         }
         let launches = after.launches - before.launches;

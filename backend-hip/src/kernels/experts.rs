@@ -42,7 +42,7 @@ fn block_a_token(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 }
 
 /// Rows of activations in groups of four; numbers of a token anywhere.
-fn sum_port(port: Port) -> Port {
+pub(super) fn sum_port(port: Port) -> Port {
     if matches!(port.name, "weights" | "gate") { port.aligned(4) } else { quads(port) }
 }
 

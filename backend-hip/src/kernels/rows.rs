@@ -1,5 +1,6 @@
 //! Kernels that reduce along rows.
 
+use super::experts::sum_port;
 use super::{Build, Launch, Scalars, Variant};
 use weft_core::contract::{Access, Allowed, F32, Port, Stride, Symbol};
 
@@ -9,6 +10,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("rms_norm", |build| block_a_row(build, "rms_norm_any")),
     rows("add_rms_norm", WIDTHS, |build| shared(build, "add_rms_norm", 2)),
     Variant::any("add_rms_norm", |build| block_a_row(build, "add_rms_norm_any")),
+    Variant {
+        port: sum_port,
+        ..rows("expert_sum_norm", WIDTHS, |build| shared(build, "expert_sum_norm", 2))
+    },
     Variant { port: streams_port, ..rows("combine_norm", WIDTHS, |build| shared(build, "combine_norm", 2)) },
     Variant::any("combine_norm", |build| block_a_row(build, "combine_norm_any")),
     rows("gated_norm", WIDTHS, |build| shared(build, "gated_norm", 2)),

@@ -28,7 +28,7 @@ fn group_a_token(build: &mut Build<'_>) -> Result<Vec<Launch>, String> {
 }
 
 /// Rows of activations in groups of four; numbers of a token anywhere.
-fn sum_port(port: Port) -> Port {
+pub(super) fn sum_port(port: Port) -> Port {
     if matches!(port.name, "weights" | "gate") { port } else { quads(port) }
 }
 

@@ -1,5 +1,6 @@
 //! Kernels that reduce along rows.
 
+use super::experts::sum_port;
 use super::{Build, Launch, Variant};
 use crate::adapter::Caps;
 use weft_core::contract::{Access, Allowed, F32, Port, Stride, Symbol};
@@ -10,6 +11,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::any("rms_norm", group_a_row),
     rows("add_rms_norm", WIDTHS),
     Variant::any("add_rms_norm", group_a_row),
+    Variant { port: sum_port, ..rows("expert_sum_norm", WIDTHS) },
     Variant { port: streams_port, ..rows("combine_norm", WIDTHS) },
     Variant::any("combine_norm", group_a_row),
     rows("gated_norm", WIDTHS),

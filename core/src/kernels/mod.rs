@@ -14,6 +14,7 @@ mod copy;
 mod cumsum;
 mod diag;
 mod expert_sum;
+mod expert_sum_norm;
 mod fill;
 mod finite;
 mod flash_attention;
@@ -66,7 +67,7 @@ pub struct Kernel {
 }
 
 /// Every kernel.
-pub static ALL: [&Kernel; 48] = [
+pub static ALL: [&Kernel; 49] = [
     &add_rms_norm::KERNEL,
     &argsort::KERNEL,
     &binary::KERNEL,
@@ -80,6 +81,7 @@ pub static ALL: [&Kernel; 48] = [
     &cumsum::KERNEL,
     &diag::KERNEL,
     &expert_sum::KERNEL,
+    &expert_sum_norm::KERNEL,
     &fill::KERNEL,
     &finite::KERNEL,
     &flash_attention::KERNEL,

@@ -4,15 +4,22 @@
 //! IQ4_NL. `x = d · (sc − 32) · T[q]`
 
 use super::groups::{self, Group};
-use super::{BlockType, halves, levels};
+use super::{BlockType, halves, levels, weighted};
 use crate::graph::DType;
 
 /// The codec.
 pub static TYPE: BlockType = BlockType {
     dtype: DType::IQ4_XS,
     decode: |bytes, values| groups::decode::<136, 256>(bytes, values, group),
-    encode: |values, bytes| groups::encode::<136, 256>(values, bytes, block),
+    encode: |values, bytes| groups::encode::<136, 256>(values, bytes, |values| block(values, &[1.0; 256])),
 };
+
+/// As `encode`, errors weighted by the importance of each value.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    for (source, importance, out) in weighted::blocks::<256, 136>(values, importance, bytes) {
+        *out = block(source, &weighted::weights(source, importance));
+    }
+}
 
 fn group(block: &[u8; 136], index: usize) -> Group {
     let group = index / 2;
@@ -23,9 +30,10 @@ fn group(block: &[u8; 136], index: usize) -> Group {
     Group::signed(step, std::array::from_fn(level))
 }
 
-fn block(values: &[f32; 256]) -> [u8; 136] {
-    let groups = values.as_chunks::<32>().0;
-    let wanted: [f32; 8] = std::array::from_fn(|g| levels::iq4_step(&groups[g]));
+/// The block of values whose errors have these weights.
+fn block(values: &[f32; 256], weights: &[f32; 256]) -> [u8; 136] {
+    let (groups, weights) = (values.as_chunks::<32>().0, weights.as_chunks::<32>().0);
+    let wanted: [f32; 8] = std::array::from_fn(|g| levels::iq4_step(&groups[g], &weights[g]));
     let (d_bytes, d) = halves::round(halves::peak(&wanted) / -32.0);
     let mut out = [0; 136];
     out[..2].copy_from_slice(&d_bytes);

@@ -28,8 +28,8 @@ pub(super) fn nearest(levels: &[i8; 16], value: f32) -> u8 {
     best.0
 }
 
-/// The step of 32 values with the levels [`IQ4`], found among candidates around the obvious one.
-pub(super) fn iq4_step(values: &[f32; 32]) -> f32 {
+/// The step of 32 values with the levels [`IQ4`], found among candidates around the obvious one; each error has a weight.
+pub(super) fn iq4_step(values: &[f32; 32], weights: &[f32; 32]) -> f32 {
     let peak = halves::peak(values);
     if peak == 0.0 || !peak.is_finite() {
         return 0.0;
@@ -38,10 +38,10 @@ pub(super) fn iq4_step(values: &[f32; 32]) -> f32 {
     for top in [-127.0, -119.0, -111.0, -104.0, -135.0, -143.0, 113.0, 105.0, 97.0, 121.0] {
         let inverse = top / peak;
         let (mut xl, mut ll) = (0.0, 0.0);
-        for x in values {
+        for (x, weight) in values.iter().zip(weights) {
             let level = f32::from(IQ4[usize::from(nearest(&IQ4, x * inverse))]);
-            xl += x * level;
-            ll += level * level;
+            xl += weight * x * level;
+            ll += weight * level * level;
         }
         // The best step for these levels is xl / ll; it removes xl² / ll of the error.
         if ll > 0.0 && xl * xl > most * ll {

@@ -4,15 +4,30 @@
 //! own 32 of the 64 bytes: bits `2p` of byte `l` are value `l + 32p`. `x = d · sc · q − dmin · mn`
 
 use super::groups::{self, Group, pack_pairs, pair_of_bits, sixteen};
-use super::{BlockType, halves, search};
+use super::{BlockType, halves, search, weighted};
 use crate::graph::DType;
 
 /// The codec.
 pub static TYPE: BlockType = BlockType {
     dtype: DType::Q2_K,
     decode: |bytes, values| groups::decode::<84, 256>(bytes, values, group),
-    encode: |values, bytes| groups::encode::<84, 256>(values, bytes, block),
+    encode: |values, bytes| {
+        groups::encode::<84, 256>(values, bytes, |values| {
+            let groups = values.as_chunks::<16>().0;
+            block(values, &std::array::from_fn(|g| search::scale_and_minimum(&groups[g], 3)))
+        });
+    },
 };
+
+/// As `encode`, errors weighted by the importance of each value.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    for (source, importance, out) in weighted::blocks::<256, 84>(values, importance, bytes) {
+        let weights = weighted::weights(source, importance);
+        let (groups, weights) = (source.as_chunks::<16>().0, weights.as_chunks::<16>().0);
+        let line = |g: usize| search::weighted_scale_and_minimum(&groups[g], &weights[g], 3);
+        *out = block(source, &std::array::from_fn(line));
+    }
+}
 
 fn group(block: &[u8; 84], index: usize) -> Group {
     let (d, least) = (halves::read([block[80], block[81]]), halves::read([block[82], block[83]]));
@@ -23,9 +38,9 @@ fn group(block: &[u8; 84], index: usize) -> Group {
     }
 }
 
-fn block(values: &[f32; 256]) -> [u8; 84] {
+/// The block of values whose groups have these scales and minima.
+fn block(values: &[f32; 256], lines: &[(f32, f32); 16]) -> [u8; 84] {
     let groups = values.as_chunks::<16>().0;
-    let lines: [(f32, f32); 16] = std::array::from_fn(|g| search::scale_and_minimum(&groups[g], 3));
     let most = lines.iter().fold((0.0f32, 0.0f32), |most, line| (most.0.max(line.0), most.1.max(line.1)));
     let ((d_bytes, d), (least_bytes, least)) = (halves::round(most.0 / 15.0), halves::round(most.1 / 15.0));
     let mut out = [0; 84];

@@ -5,15 +5,30 @@
 //! `j < 8`) and its upper two in byte `8 + j % 4` at `2 · (j / 4)`. `x = d · (sc − 32) · (q − 4)`
 
 use super::groups::{self, Group, pack_pairs, pair_of_bits, sixteen};
-use super::{BlockType, halves, search};
+use super::{BlockType, halves, search, weighted};
 use crate::graph::DType;
 
 /// The codec.
 pub static TYPE: BlockType = BlockType {
     dtype: DType::Q3_K,
     decode: |bytes, values| groups::decode::<110, 256>(bytes, values, group),
-    encode: |values, bytes| groups::encode::<110, 256>(values, bytes, block),
+    encode: |values, bytes| {
+        groups::encode::<110, 256>(values, bytes, |values| {
+            let groups = values.as_chunks::<16>().0;
+            block(values, &std::array::from_fn(|g| search::signed_scale(&groups[g], 4.0)))
+        });
+    },
 };
+
+/// As `encode`, errors weighted by the importance of each value.
+pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
+    for (source, importance, out) in weighted::blocks::<256, 110>(values, importance, bytes) {
+        let weights = weighted::weights(source, importance);
+        let (groups, weights) = (source.as_chunks::<16>().0, weights.as_chunks::<16>().0);
+        let scale = |g: usize| search::weighted_signed_scale(&groups[g], &weights[g], 4.0);
+        *out = block(source, &std::array::from_fn(scale));
+    }
+}
 
 fn group(block: &[u8; 110], index: usize) -> Group {
     let scales = &block[96..108];
@@ -24,10 +39,10 @@ fn group(block: &[u8; 110], index: usize) -> Group {
     Group::signed(step, sixteen(index, |j| level(j).cast_signed() - 4))
 }
 
-fn block(values: &[f32; 256]) -> [u8; 110] {
+/// The block of values whose groups should have these scales.
+fn block(values: &[f32; 256], wanted: &[f32; 16]) -> [u8; 110] {
     let groups = values.as_chunks::<16>().0;
-    let wanted: [f32; 16] = std::array::from_fn(|g| search::signed_scale(&groups[g], 4.0));
-    let (d_bytes, d) = halves::round(halves::peak(&wanted) / -32.0);
+    let (d_bytes, d) = halves::round(halves::peak(wanted) / -32.0);
     let mut out = [0; 110];
     let mut levels = [0; 256];
     for (g, levels) in levels.as_chunks_mut::<16>().0.iter_mut().enumerate() {

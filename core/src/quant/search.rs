@@ -10,8 +10,13 @@ const OFFSETS: [f32; 13] = [0.0, -0.9, -0.7, -0.5, -0.3, -0.15, 0.15, 0.3, 0.5, 
 ///
 /// Errors count `|x|` plus the group's root mean square: large weights matter most, small ones are not ignored.
 pub(super) fn scale_and_minimum<const N: usize>(values: &[f32; N], top: u8) -> (f32, f32) {
+    weighted_scale_and_minimum(values, &emphasis(values), top)
+}
+
+/// How much each error counts where nothing is known of the columns.
+fn emphasis<const N: usize>(values: &[f32; N]) -> [f32; N] {
     let rms = (values.iter().map(|x| x * x).sum::<f32>() / N as f32).sqrt();
-    weighted_scale_and_minimum(values, &values.map(|x| rms + x.abs()), top)
+    values.map(|x| rms + x.abs())
 }
 
 /// The same with a weight for each error.
@@ -74,9 +79,10 @@ fn error_of<const N: usize>(
 }
 
 /// The scale of one group of signed levels: `x ≈ scale · q` with `−top ≤ q ≤ top − 1`. The sign of the scale lets the
-/// value of largest magnitude use level `−top`.
+/// value of largest magnitude use level `−top`. With few levels errors count as in [`scale_and_minimum`], else by squares.
 pub(super) fn signed_scale(values: &[f32; 16], top: f32) -> f32 {
-    weighted_signed_scale(values, &values.map(|x| x * x), top)
+    let weights = if top < 8.0 { emphasis(values) } else { values.map(|x| x * x) };
+    weighted_signed_scale(values, &weights, top)
 }
 
 /// The same with a weight for each error.

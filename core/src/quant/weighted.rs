@@ -1,13 +1,13 @@
 //! Encoding where some columns matter more than others, as an importance matrix says.
 
-use super::{q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k};
+use super::{iq4_nl, iq4_xs, q2_k, q3_k, q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k};
 use crate::graph::DType;
 
 /// Encodes whole blocks; slices as in [`super::BlockType::encode`], with the importance of each value between them.
 type Encode = fn(values: &[f32], importance: &[f32], bytes: &mut [u8]);
 
 /// The types whose scales are searched for by weighted errors. Others have no scale, or one that the peak decides.
-const TYPES: [(DType, Encode); 7] = [
+const TYPES: [(DType, Encode); 11] = [
     (DType::Q4_0, q4_0::encode_weighted),
     (DType::Q4_1, q4_1::encode_weighted),
     (DType::Q5_0, q5_0::encode_weighted),
@@ -15,6 +15,10 @@ const TYPES: [(DType, Encode); 7] = [
     (DType::Q4_K, q4_k::encode_weighted),
     (DType::Q5_K, q5_k::encode_weighted),
     (DType::Q6_K, q6_k::encode_weighted),
+    (DType::Q2_K, q2_k::encode_weighted),
+    (DType::Q3_K, q3_k::encode_weighted),
+    (DType::IQ4_NL, iq4_nl::encode_weighted),
+    (DType::IQ4_XS, iq4_xs::encode_weighted),
 ];
 
 pub(super) fn encoder(dtype: DType) -> Option<Encode> {

@@ -9,5 +9,5 @@ pub(super) static RULE: Rule = Rule { name: "expert_sum", root: OpKind::SumRows,
 
 fn find(at: &Site<'_, '_>) -> Result<Claim, Decline> {
     let sum = at.root();
-    Ok(links::weighted_sum(at, sum)?.operand("out", squeezed(at.result(sum, 0)?)))
+    Ok(links::weighted_sum(at, sum, RULE.kernel)?.operand("out", squeezed(at.result(sum, 0)?)))
 }

@@ -1,6 +1,6 @@
 //! Parts of patterns that several rules share.
 
-use super::single::l2_form;
+use super::single::{constants, l2_form};
 use crate::driver::{Claim, Decline, Site, Why, squeezed};
 use crate::graph::{BinaryKind, NodeId, Op, OpKind, Tensor, UnaryKind};
 
@@ -128,13 +128,45 @@ pub(super) fn gated_streams(at: &Site<'_, '_>, sum: NodeId) -> Result<Gated, Dec
     Ok(Gated { product, sigmoid, gate, x: at.source(product, other)? })
 }
 
-/// A claim on a sum over the experts of each token, weighted; all but the result.
-pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId) -> Result<Claim, Decline> {
+/// A claim of a kernel on a sum over the experts of each token, weighted; all but the result.
+pub(super) fn weighted_sum(at: &Site<'_, '_>, sum: NodeId, kernel: &'static str) -> Result<Claim, Decline> {
     let product = product_across(at, sum)?;
     Ok(at
-        .claim("expert_sum", &[product, sum])
+        .claim(kernel, &[product, sum])
         .operand("x", at.source(product, 0)?)
         .operand("weights", squeezed(at.source(product, 1)?)))
+}
+
+/// The same with an expert that all tokens use, behind its gate: the node of the total, and the claim.
+pub(super) fn shared_sum(
+    at: &Site<'_, '_>,
+    sum: NodeId,
+    kernel: &'static str,
+) -> Result<(NodeId, Claim), Decline> {
+    let claim = weighted_sum(at, sum, kernel)?;
+    let total = at.reader(sum, OpKind::Binary)?;
+    let (_, other) = at.sides(total, BinaryKind::Add, sum)?;
+    let gated = at.producer(total, other, OpKind::Binary)?;
+    at.check(at.op(gated) == Op::Binary { kind: BinaryKind::Mul }, gated, || Why::Attr { what: "kind" })?;
+    let gate = at.producer(gated, 1, OpKind::Unary)?;
+    unary_is(at, gate, UnaryKind::Sigmoid)?;
+    let claim = claim.covering(&[total, gated, gate]);
+    Ok((total, claim.operand("extra", at.source(gated, 0)?).operand("gate", at.source(gate, 0)?)))
+}
+
+/// A claim on a value with the residual that is added to it, and the norm and weight of their sum.
+pub(super) fn residual_norm(at: &Site<'_, '_>, value: NodeId, claim: Claim) -> Result<Claim, Decline> {
+    let sum = at.reader(value, OpKind::Binary)?;
+    let (_, residual) = at.sides(sum, BinaryKind::Add, value)?;
+    let norm = at.reader(sum, OpKind::RmsNorm)?;
+    let (weighted, weight) = weighted(at, norm)?;
+    Ok(claim
+        .covering(&[sum, norm, weighted])
+        .operand("residual", at.source(sum, residual)?)
+        .operand("weight", weight)
+        .maybe("sum", at.made(sum))
+        .operand("out", at.result(weighted, 0)?)
+        .constants(constants(&at.op(norm))))
 }
 
 /// What a node multiplies by, if it adds nothing.

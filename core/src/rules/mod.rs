@@ -3,7 +3,9 @@
 mod add_rms_norm;
 mod combine_norm;
 mod expert_sum;
+mod expert_sum_norm;
 mod expert_sum_shared;
+mod expert_sum_shared_norm;
 mod gated_attention;
 mod gated_norm;
 mod gdn_core;
@@ -51,6 +53,8 @@ pub static FUSED: &[&Rule] = &[
     &pool_rows::RULE,
     &norm_rope_rows::RULE,
     &norm_rope::RULE,
+    &expert_sum_shared_norm::RULE,
+    &expert_sum_norm::RULE,
     &combine_norm::RULE,
     &add_rms_norm::RULE,
     &rms_norm_weight::RULE,

@@ -21,6 +21,7 @@ use weft_core::quant::block_type;
 
 use crate::gguf::{Gguf, GgufError, GgufWriter, TensorEntry};
 use parts::Parts;
+use recipe::Facts;
 
 /// What `general.quantization_version` says: the layout of blocks that all files of today have.
 const VERSION: u32 = 2;
@@ -138,7 +139,9 @@ fn one(
     if !parts::is_matrix(entry) {
         return Ok(entry.dtype);
     }
-    let wanted = options.recipe.of(parts.part(entry));
+    let facts =
+        Facts { grouped: parts.grouped, weighed: options.importance.is_some(), experts: entry.shape[2] > 1 };
+    let wanted = options.recipe.of(parts.part(entry), facts);
     let dtype = recipe::fitting(wanted, entry.shape[0]);
     if dtype != wanted {
         tracing::warn!(

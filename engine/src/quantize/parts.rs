@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::recipe::Part;
-use crate::gguf::{Gguf, TensorEntry};
+use crate::gguf::{Gguf, TensorEntry, Value};
 
 /// Parts of names of matrices that stay as they are: norms, routers, short convolutions.
 const KEPT: [&str; 3] = ["_norm.weight", "ffn_gate_inp", "ssm_conv1d.weight"];
@@ -17,6 +17,8 @@ pub(super) fn is_matrix(entry: &TensorEntry) -> bool {
 /// What is known of a whole file.
 pub(super) struct Parts {
     has_head: bool,
+    /// Four heads of queries or more share one of keys.
+    pub grouped: bool,
     layers: u64,
     /// The place of each `attn_v` or `attn_qkv` in the order of layers.
     values: HashMap<String, u64>,
@@ -30,6 +32,7 @@ impl Parts {
             .collect();
         values.sort_by_key(|name| layer(name));
         Self {
+            grouped: is_grouped(model),
             has_head: model.find_tensor("output.weight").is_some(),
             layers: names().filter_map(layer).max().map_or(0, |last| last + 1),
             values: (0..).zip(values).map(|(at, name)| (name.to_owned(), at)).collect(),
@@ -41,6 +44,9 @@ impl Parts {
         if name == "output.weight" || (!self.has_head && name == "token_embd.weight") {
             return Part::Head;
         }
+        if name == "token_embd.weight" {
+            return Part::Embedding;
+        }
         if let Some(at) = self.values.get(name) {
             return Part::Value { at: *at, of: self.values.len() as u64 };
         }
@@ -50,6 +56,21 @@ impl Parts {
             _ => Part::Plain,
         }
     }
+}
+
+/// Whether four heads of queries or more share one of keys.
+fn is_grouped(model: &Gguf) -> bool {
+    let count = |key: &str| {
+        let arch = model.find::<&str>("general.architecture").ok().flatten()?;
+        match model.metadata().value(&format!("{arch}.attention.{key}"))? {
+            // Layers that differ: those without attention may say 0.
+            Value::Array(all) => all.scalars().filter_map(|value| value.as_integer()).max(),
+            one => one.as_integer(),
+        }
+    };
+    let queries = count("head_count").unwrap_or(0);
+    let keys = count("head_count_kv").unwrap_or(queries);
+    keys > 0 && queries / keys >= 4
 }
 
 /// The number of the block that a tensor belongs to.

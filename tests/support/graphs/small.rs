@@ -284,20 +284,54 @@ pub fn expert_sum() -> Fixture {
     Fixture::new("expert_sum", g, Data::new())
 }
 
-/// The same, and an expert that all tokens use behind a gate.
-pub fn expert_sum_shared() -> Fixture {
-    let mut g = Import::default();
-    let shared = input(&mut g, "shared", &[SIDE, CHOSEN]);
-    let gate = input(&mut g, "gate", &[1, CHOSEN]);
-    let routed = expert_sum_of(&mut g);
+/// The same, and an expert that all tokens use behind a gate: `[SIDE, tokens]`.
+fn shared_sum_of(g: &mut Import) -> Value {
+    let shared = input(g, "shared", &[SIDE, CHOSEN]);
+    let gate = input(g, "gate", &[1, CHOSEN]);
+    let routed = expert_sum_of(g);
     let opened = g.unary(UnaryKind::Sigmoid, gate);
     g.label("opened");
     let gated = g.mul(shared, opened);
     g.label("gated");
-    let out = g.add(routed, gated);
+    let total = g.add(routed, gated);
     g.label("total");
+    total
+}
+
+/// `Σ weights·x + sigmoid(gate)·shared`.
+pub fn expert_sum_shared() -> Fixture {
+    let mut g = Import::default();
+    let out = shared_sum_of(&mut g);
     g.output("out", out);
     Fixture::new("expert_sum_shared", g, Data::new())
+}
+
+/// A residual added to what experts give, and the norm of that.
+pub fn expert_sum_norm() -> Fixture {
+    let mut g = Import::default();
+    let given = expert_sum_of(&mut g);
+    residual_norm("expert_sum_norm", g, given)
+}
+
+/// The same with an expert that all tokens use.
+pub fn expert_sum_shared_norm() -> Fixture {
+    let mut g = Import::default();
+    let given = shared_sum_of(&mut g);
+    residual_norm("expert_sum_shared_norm", g, given)
+}
+
+fn residual_norm(name: &str, mut g: Import, given: Value) -> Fixture {
+    let [residual, weight] =
+        [input(&mut g, "residual", &[SIDE, CHOSEN]), g.weight("weight", DType::F32, &[SIDE])];
+    let sum = g.add(residual, given);
+    g.label("added");
+    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
+    g.label("norm");
+    let out = g.mul(norm, weight);
+    g.label("normed");
+    g.output("added", sum);
+    g.output("out", out);
+    Fixture::new(name, g, Data::new())
 }
 
 /// `swiglu(gate·x, up·x)` with matrices chosen by index.
@@ -440,6 +474,8 @@ pub fn firing() -> Vec<(&'static str, &'static str, Fixture)> {
         ("router", "top", router()),
         ("mul_mat_mix", "sum", mul_mat_mix()),
         ("mix_streams", "sum", mix_streams()),
+        ("expert_sum_shared_norm", "sum", expert_sum_shared_norm()),
+        ("expert_sum_norm", "sum", expert_sum_norm()),
         ("expert_sum_shared", "sum", expert_sum_shared()),
         ("expert_sum", "sum", expert_sum()),
         ("mul_mat_id_swiglu", "product", mul_mat_id_swiglu()),

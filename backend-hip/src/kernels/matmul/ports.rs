@@ -1,7 +1,7 @@
 //! What tuned products narrow, and how they look at weights.
 
 use crate::kernels::Build;
-use weft_core::contract::{ANY_WEIGHT, Allowed, COMMON, Extent, F32, Port, Stride, Symbol};
+use weft_core::contract::{ANY_WEIGHT, Allowed, BLOCKS, COMMON, Extent, F32, Port, Stride, Symbol};
 use weft_core::graph::{DType, Layout};
 
 /// Rows of whole pieces of 32 values.
@@ -18,10 +18,6 @@ pub(super) const FEWER: &[Symbol] = &[
 ];
 /// Rows for matrix units.
 pub(super) const WHOLE_TURNS: &[Symbol] = &[Symbol { name: "I", allowed: Allowed::MultipleOf(64, 1 << 30) }];
-
-/// Types of blocks that products are tuned for in every form.
-const QUANTISED: &[DType] =
-    &[DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1, DType::Q8_0, DType::Q4_K, DType::Q5_K, DType::Q6_K];
 
 /// Packed rows at any distance: of weights anywhere (see [`is_wide`]), of activations where four floats can be loaded at once.
 pub(super) fn rows_port(port: Port) -> Port {
@@ -45,7 +41,7 @@ pub(super) fn product_port(port: Port) -> Port {
     port
 }
 
-/// Ports of joined products and of those on matrix units. Types of few bits go one by one, in f32.
+/// Ports of joined products and of those on matrix units. Types of few bits go one by one, many columns in f32.
 pub(super) fn joined_port(port: Port) -> Port {
     let narrowed = rows_port(port);
     if port.dtypes == ANY_WEIGHT { Port { dtypes: COMMON, ..narrowed } } else { narrowed }
@@ -58,7 +54,7 @@ pub(super) fn mixed_port(port: Port) -> Port {
 
 /// With weights in blocks.
 pub(super) fn quantised(port: Port) -> Port {
-    if port.dtypes == ANY_WEIGHT { Port { dtypes: QUANTISED, ..port } } else { port }
+    if port.dtypes == ANY_WEIGHT { Port { dtypes: BLOCKS, ..port } } else { port }
 }
 
 /// Whether every part of a weight can be loaded 16 bytes at a time. Others are read by the kernels for any layout: no weight
@@ -118,14 +114,14 @@ const WAVES: u32 = THREADS / 32;
 /// Rows of a team.
 const ROWS: u32 = 2;
 /// Blocks that keep all compute units busy.
-const BLOCKS: u64 = 160;
+const BUSY_BLOCKS: u64 = 160;
 
 impl Teams {
     /// For this many rows of all weights like `weight`. The number of columns must not matter here: it would change results.
     pub(super) fn new(weight: &Layout, rows: u64, form: Form) -> Self {
         let turns = weight.shape[0] / form.unit(weight.dtype) / 32;
         let mut teams = Teams { split: 1 };
-        while teams.split < 4 && rows / teams.rows() < BLOCKS && u64::from(2 * teams.split) <= turns {
+        while teams.split < 4 && rows / teams.rows() < BUSY_BLOCKS && u64::from(2 * teams.split) <= turns {
             teams.split *= 2;
         }
         teams

@@ -1,6 +1,7 @@
 //! Products of few columns whose weights' levels meet bytes of x: 16 bits of a value, in two planes.
 //!
-//! In f32 the types with scales of scales keep a large GPU busy with arithmetic; Q8_0 and floats do not.
+//! In f32 the types with scales of scales, and those whose levels are numbered, keep a large GPU busy with arithmetic; Q8_0 and
+//! floats do not.
 
 use super::joined;
 use super::ports::{is_wide, product_port};
@@ -10,21 +11,29 @@ use weft_core::contract::Port;
 use weft_core::graph::{DType, Layout};
 
 /// Types of weights that are multiplied this way.
-const TYPES: &[DType] = &[DType::Q4_K, DType::Q5_K, DType::Q6_K];
+const TYPES: &[DType] = &[
+    DType::Q4_K,
+    DType::Q5_K,
+    DType::Q6_K,
+    DType::Q2_K,
+    DType::Q3_K,
+    DType::IQ4_NL,
+    DType::IQ4_XS,
+    DType::MXFP4,
+];
+/// Those of gated products: two decoders of few bits make a long text.
+const GATED: &[DType] = &[DType::Q4_K, DType::Q5_K, DType::Q6_K];
 
 /// Ports of a product with one matrix.
 pub(super) fn product(port: Port) -> Port {
-    typed(product_port(port))
+    let narrowed = product_port(port);
+    if port.name == "weight" { Port { dtypes: TYPES, ..narrowed } } else { narrowed }
 }
 
 /// Ports of a gated product.
 pub(super) fn gated(port: Port) -> Port {
-    typed(joined::port(port))
-}
-
-fn typed(port: Port) -> Port {
-    let weight = matches!(port.name, "weight" | "gate" | "up");
-    if weight { Port { dtypes: TYPES, ..port } } else { port }
+    let narrowed = joined::port(port);
+    if matches!(port.name, "gate" | "up") { Port { dtypes: GATED, ..narrowed } } else { narrowed }
 }
 
 /// Whether a device has what the shaders count on: four neighbours of a subgroup share a scale.
@@ -57,8 +66,9 @@ pub(super) struct Waves {
 impl Waves {
     /// For so many rows of the weight at a port, and so many columns.
     pub(super) fn new(build: &Build<'_>, port: &str, weight: &Layout, rows: u64, columns: u32) -> Self {
-        // Weights that are loaded byte by byte have long texts.
-        let four = rows >= MANY && weight.dtype != DType::Q6_K && is_wide(build, port, weight);
+        // Weights that are loaded byte by byte have long texts, as have types of few bits.
+        let short = matches!(weight.dtype, DType::Q4_K | DType::Q5_K) && is_wide(build, port, weight);
+        let four = rows >= MANY && short;
         let bytes = build.caps.workgroup_bytes.saturating_sub(OTHER_BYTES).min(MOST_BYTES);
         // Whole blocks of the weights.
         let most = bytes * 2 / PAIR_BYTES / columns.max(1) / 256 * 256;
