@@ -3,6 +3,7 @@
 
 mod beside;
 mod check;
+mod claimable;
 mod coverage;
 mod data;
 mod dispatch;

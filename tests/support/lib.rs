@@ -7,6 +7,7 @@ pub mod faulty;
 pub mod fixtures;
 pub mod graphs;
 pub mod hip;
+pub mod loose;
 pub mod naive;
 pub mod refs;
 pub mod run;
