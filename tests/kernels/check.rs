@@ -69,7 +69,7 @@ impl Subject {
         let effort = machines::effort(backend);
         let mut forms = Forms::of(backend);
         let mut cases = 0;
-        for attempt in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS.max(30 * effort.cases as u64) {
             if missing.is_empty() && cases >= effort.cases {
                 break;
             }

@@ -64,11 +64,14 @@ pub struct Effort {
 }
 
 /// The effort for a backend. Stand-ins for a GPU interpret each instruction or switch fibers for each lane; of the two software
-/// adapters, which take the same shaders, one is some five times as slow.
+/// adapters, which take the same shaders, one is some five times as slow. `WEFT_CASES` asks for another number of cases.
 pub fn effort(backend: &str) -> Effort {
-    match backend {
-        "hip:emulator" => Effort { cases: 40, elements: 1 << 12 },
-        "hip:fibers" | "wgpu:swiftshader" => Effort { cases: 60, elements: 1 << 13 },
-        _ => Effort { cases: 200, elements: 1 << 16 },
-    }
+    let asked = || std::env::var("WEFT_CASES").ok().map(|text| text.parse().expect("WEFT_CASES is a number"));
+    static ASKED: OnceLock<Option<usize>> = OnceLock::new();
+    let (cases, elements) = match backend {
+        "hip:emulator" => (40, 1 << 12),
+        "hip:fibers" | "wgpu:swiftshader" => (60, 1 << 13),
+        _ => (200, 1 << 16),
+    };
+    Effort { cases: ASKED.get_or_init(asked).unwrap_or(cases), elements }
 }
