@@ -12,7 +12,7 @@ fn told(command: &str) -> String {
     let words: Vec<String> = words.collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut told = Vec::new();
-    weft_cli::plan_by(FUSED, &words, &mut told).unwrap_or_else(|error| panic!("{command}: {error}"));
+    weft_cli::plan_by(FUSED, &words, &mut told).expect(command);
     String::from_utf8(told).expect("text").trim_end().to_owned()
 }
 

@@ -49,7 +49,10 @@ fn copies_that_name_their_own_result_are_read_as_casts() {
     let (told, notes) = (text(&planned.stdout), text(&planned.stderr));
     assert!(planned.status.success(), "{notes}");
     assert!(notes.contains("1 copies name their own result and are read as casts: copy#0 (cast)"), "{notes}");
-    assert!(told.contains("node 0: cast#0 (cast)") && told.contains("runs in dispatch 0: copy/"), "{told}");
+    assert!(
+        told.contains("node 0: copy#0 (cast)\n  x: t0 ") && told.contains("runs in dispatch 0: copy/"),
+        "{told}"
+    );
     // What stands behind it, the layer too, is planned as if nothing had happened.
     let net = ok(&["plan", "--graph", &shipped("cast_in_front"), "--explain", "net"]);
     assert!(net.contains("by rule gdn_core_in_place"), "{net}");

@@ -6,6 +6,7 @@ mod generate;
 mod inputs;
 mod inspect;
 mod memory;
+mod options;
 mod shape;
 mod speculate;
 mod step;
@@ -17,11 +18,12 @@ pub use drafter::DraftBy;
 pub use generate::{Finish, GenerateOptions, Generated};
 pub use inspect::Inspection;
 pub use memory::{speculation_bytes, state_bytes};
+pub use options::SessionOptions;
 pub use speculate::Speculation;
 pub use step::{Chosen, SampleOn};
 pub use timings::Timings;
 
-use crate::models::{Batch, CacheTypes, Rows, Run, names};
+use crate::models::{Batch, Rows, Run, names};
 use crate::{Error, Model};
 use drafter::Drafter;
 use inputs::{Feed, Inputs};
@@ -34,60 +36,11 @@ use std::time::Instant;
 use tracing::trace_span;
 use weft_core::backend::Buffer;
 use weft_core::driver::Options as PlanOptions;
-use weft_core::graph::DType;
 use weft_core::plan::Plan;
 use weft_core::run::{RunError, Runner, Tickets};
 
 /// Compiled plans that a session keeps, by shape. A chat meets few: decode, full ubatches, and last pieces of prompts.
 const KEPT_PLANS: usize = 8;
-
-/// How a session works.
-#[derive(Clone, Debug)]
-pub struct SessionOptions {
-    /// Tokens of context; 0 takes what the model was made for, or less where memory is short.
-    pub context: u64,
-    /// Most tokens of one ubatch.
-    pub ubatch: u64,
-    /// Types of cached keys and values.
-    pub cache: CacheTypes,
-    /// Only f32 arithmetic: no 8-bit products. Slower, and nearer to a reference.
-    pub exact: bool,
-    /// Fusion rules that are switched off; `*` is all of them.
-    pub disabled_rules: Vec<String>,
-    /// Where tokens are sampled.
-    pub sample_on: SampleOn,
-    /// Whether and how [`Session::generate`] guesses ahead. The text does not depend on it.
-    pub speculation: Option<Speculation>,
-    /// Give each value of a run bytes of its own, so that [`Session::inspect`] can read it. Launches stay the same; they take
-    /// more memory.
-    pub keep_values: bool,
-    /// Look for values that are not finite, in all that launches write, whenever so many more tokens are processed; 0 never
-    /// does, 1 always. The first one found is [`RunError::NotFinite`]; results are the same without.
-    pub check_finite: u64,
-}
-
-impl Default for SessionOptions {
-    fn default() -> Self {
-        SessionOptions {
-            context: 0,
-            ubatch: 512,
-            cache: CacheTypes::both(DType::F16),
-            exact: false,
-            disabled_rules: Vec::new(),
-            sample_on: SampleOn::Auto,
-            speculation: None,
-            keep_values: false,
-            check_finite: 0,
-        }
-    }
-}
-
-impl SessionOptions {
-    /// Exact arithmetic with an f32 cache: for comparisons with a reference.
-    pub fn exact() -> Self {
-        SessionOptions { exact: true, cache: DType::F32.into(), ..Self::default() }
-    }
-}
 
 /// Stops a session from another thread.
 #[derive(Clone, Debug, Default)]

@@ -116,7 +116,8 @@ pub fn pool_rows() -> Fixture {
     let sum = g.reshape(sum, &[SIDE, 1, BLOCK]);
     let mean = g.scale(sum, 1.0 / BLOCK as f32, 0.0);
     g.label("mean");
-    let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[mean]);
+    // So much that the factor of the sums shows in the result.
+    let norm = g.op(Op::RmsNorm { eps: 0.1 }, &[mean]);
     g.label("norm");
     let weighted = g.mul(norm, weight);
     g.label("weighted");
@@ -323,7 +324,7 @@ pub fn expert_sum_shared_norm() -> Fixture {
 fn residual_norm(name: &str, mut g: Import, given: Value) -> Fixture {
     let [residual, weight] =
         [input(&mut g, "residual", &[SIDE, CHOSEN]), g.weight("weight", DType::F32, &[SIDE])];
-    let sum = g.add(residual, given);
+    let sum = g.add(given, residual);
     g.label("added");
     let norm = g.op(Op::RmsNorm { eps: 1e-5 }, &[sum]);
     g.label("norm");
