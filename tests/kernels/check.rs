@@ -94,6 +94,7 @@ impl Subject {
             cases += 1;
         }
         assert!(missing.is_empty(), "{} {}: never built: {missing:#?}", self.kernel, offer.variant);
+        assert!(cases >= effort.cases, "{} {}: only {cases} cases", self.kernel, offer.variant);
         cases
     }
 

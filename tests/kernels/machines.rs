@@ -64,14 +64,17 @@ pub struct Effort {
 }
 
 /// The effort for a backend. Stand-ins for a GPU interpret each instruction or switch fibers for each lane; of the two software
-/// adapters, which take the same shaders, one is some five times as slow. `WEFT_CASES` asks for another number of cases.
+/// adapters, which take the same shaders, one is some five times as slow. `WEFT_CASES` asks for that many cases of a backend in
+/// all: then its variants share them, and operands are small.
 pub fn effort(backend: &str) -> Effort {
-    let asked = || std::env::var("WEFT_CASES").ok().map(|text| text.parse().expect("WEFT_CASES is a number"));
-    static ASKED: OnceLock<Option<usize>> = OnceLock::new();
-    let (cases, elements) = match backend {
-        "hip:emulator" => (40, 1 << 12),
-        "hip:fibers" | "wgpu:swiftshader" => (60, 1 << 13),
-        _ => (200, 1 << 16),
+    let quick = match backend {
+        "hip:emulator" => Effort { cases: 40, elements: 1 << 12 },
+        "hip:fibers" | "wgpu:swiftshader" => Effort { cases: 60, elements: 1 << 13 },
+        _ => Effort { cases: 200, elements: 1 << 16 },
     };
-    Effort { cases: ASKED.get_or_init(asked).unwrap_or(cases), elements }
+    let Ok(text) = std::env::var("WEFT_CASES") else { return quick };
+    let asked: usize = text.parse().expect("WEFT_CASES is a number");
+    let offers = backends().find(|machine| machine.backend.name() == backend);
+    let variants = offers.map_or(1, |machine| machine.backend.offers().len()).max(1);
+    Effort { cases: asked.div_ceil(variants), elements: quick.elements.min(1 << 12) }
 }
