@@ -77,7 +77,8 @@ impl Subject {
             let mut random = Random::named(&name, seed().wrapping_add(attempt << 32));
             let mut wish = coverage::wish(offer.contract, &missing, &mut random);
             forms.lean(&mut wish, &mut random);
-            let most = effort.elements.max(self.elements);
+            let most = if missing.is_empty() { effort.later } else { effort.elements };
+            let most = most.max(self.elements);
             let Some(case) = draw_case(self, offer.contract, &wish, most, &mut random) else { continue };
             let shown = coverage::shown(&case);
             let adds = !missing.is_disjoint(&shown);
@@ -94,7 +95,6 @@ impl Subject {
             cases += 1;
         }
         assert!(missing.is_empty(), "{} {}: never built: {missing:#?}", self.kernel, offer.variant);
-        assert!(cases >= effort.cases, "{} {}: only {cases} cases", self.kernel, offer.variant);
         cases
     }
 

@@ -57,24 +57,26 @@ pub fn running(backend: &str, offer: &Offer) -> Vec<&'static Machine> {
     machines
 }
 
-/// How much of a contract is drawn: cases of a variant at least, and elements of an operand at most.
+/// How much of a contract is drawn: cases of a variant, and elements of an operand at most, until all that a contract allows
+/// was seen and after that.
 pub struct Effort {
     pub cases: usize,
     pub elements: u64,
+    pub later: u64,
 }
 
 /// The effort for a backend. Stand-ins for a GPU interpret each instruction or switch fibers for each lane; of the two software
 /// adapters, which take the same shaders, one is some five times as slow. `WEFT_CASES` asks for that many cases of a backend in
-/// all: then its variants share them, and operands are small.
+/// all: then its variants share them, and operands are small once a contract has been seen whole.
 pub fn effort(backend: &str) -> Effort {
     let quick = match backend {
-        "hip:emulator" => Effort { cases: 40, elements: 1 << 12 },
-        "hip:fibers" | "wgpu:swiftshader" => Effort { cases: 60, elements: 1 << 13 },
-        _ => Effort { cases: 200, elements: 1 << 16 },
+        "hip:emulator" => Effort { cases: 40, elements: 1 << 12, later: 1 << 12 },
+        "hip:fibers" | "wgpu:swiftshader" => Effort { cases: 60, elements: 1 << 13, later: 1 << 13 },
+        _ => Effort { cases: 200, elements: 1 << 16, later: 1 << 16 },
     };
     let Ok(text) = std::env::var("WEFT_CASES") else { return quick };
     let asked: usize = text.parse().expect("WEFT_CASES is a number");
     let offers = backends().find(|machine| machine.backend.name() == backend);
     let variants = offers.map_or(1, |machine| machine.backend.offers().len()).max(1);
-    Effort { cases: asked.div_ceil(variants), elements: quick.elements.min(1 << 12) }
+    Effort { cases: asked.div_ceil(variants), later: quick.elements.min(1 << 12), ..quick }
 }
