@@ -34,7 +34,7 @@ fn declines_other_functions() {
 
 #[test]
 fn declines_what_stands_between_and_leaves_sum_and_norm_to_their_own_rule() {
-    let scaled = near(&fixture(), "added", Change::Via(1, Between::Scale));
+    let scaled = near(&fixture(), "added", Change::Via(0, Between::Scale));
     leaves_the_sum(&scaled, |why| {
         *why == Why::NoOperand { want: OpKind::Binary, found: vec![OpKind::Scale] }
     });
