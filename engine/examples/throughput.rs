@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use weft::backends::{self, BackendOptions};
@@ -79,7 +79,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             table("prefill", &times);
             if file != "1" {
                 let about = serde_json::Map::from_iter([("model".to_owned(), model.name().into())]);
-                profile.write_trace(&mut BufWriter::new(File::create(file)?), about)?;
+                let mut out = BufWriter::new(File::create(file)?);
+                profile.write_trace(&mut out, about)?;
+                out.flush()?;
             }
             table("decode", &profile.take());
         }

@@ -9,6 +9,7 @@ use crate::{dispatch, machines};
 use std::collections::BTreeMap;
 use weft_core::contract::draw::{Case, Draft, Source, Wish};
 use weft_tests::Random;
+use weft_tests::run::floats;
 
 /// The kernel.
 pub static SUBJECT: Subject = Subject {
@@ -120,8 +121,7 @@ fn nan_shows_where_it_is_seen() {
                     let after = dispatch::run(&*machine.backend, offer, &bench.case, &bench.storages);
                     let layout = bench.case.operands[at].expect("a result");
                     let bytes = gather(&after.expect("it runs")[at], &layout);
-                    let values: Vec<f32> =
-                        bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+                    let values = floats(&bytes);
                     let row = (layout.shape[0] as usize).max(1);
                     values.chunks(row).map(|row| row.iter().any(|v| v.is_nan())).collect()
                 };

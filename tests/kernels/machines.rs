@@ -69,14 +69,14 @@ pub struct Effort {
 /// adapters, which take the same shaders, one is some five times as slow. `WEFT_CASES` asks for that many cases of a backend in
 /// all: then its variants share them, and operands are small once a contract has been seen whole.
 pub fn effort(backend: &str) -> Effort {
-    let quick = match backend {
-        "hip:emulator" => Effort { cases: 40, elements: 1 << 12, later: 1 << 12 },
-        "hip:fibers" | "wgpu:swiftshader" => Effort { cases: 60, elements: 1 << 13, later: 1 << 13 },
-        _ => Effort { cases: 200, elements: 1 << 16, later: 1 << 16 },
+    let (cases, elements) = match backend {
+        "hip:emulator" => (40, 1 << 12),
+        "hip:fibers" | "wgpu:swiftshader" => (60, 1 << 13),
+        _ => (200, 1 << 16),
     };
-    let Ok(text) = std::env::var("WEFT_CASES") else { return quick };
+    let Ok(text) = std::env::var("WEFT_CASES") else { return Effort { cases, elements, later: elements } };
     let asked: usize = text.parse().expect("WEFT_CASES is a number");
     let offers = backends().find(|machine| machine.backend.name() == backend);
     let variants = offers.map_or(1, |machine| machine.backend.offers().len()).max(1);
-    Effort { cases: asked.div_ceil(variants), later: quick.elements.min(1 << 12), ..quick }
+    Effort { cases: asked.div_ceil(variants), elements, later: elements.min(1 << 12) }
 }

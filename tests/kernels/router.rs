@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use weft_core::contract::Constant;
 use weft_core::contract::draw::{Case, Draft, Source, Wish};
 use weft_tests::Random;
+use weft_tests::run::floats;
 
 /// The kernel.
 pub static SUBJECT: Subject =
@@ -81,9 +82,6 @@ fn odd_rows_choose_alike_and_stay_in_their_rows() {
                 let ([want_ids, want], [got_ids, got]) = (run(reference, plain), run(machine, offer));
                 let place = format!("{} on {} attempt {attempt}", offer.variant, machine.name);
                 assert_eq!(got_ids, want_ids, "{place}: {:#?}", bench.case.operands);
-                let floats = |bytes: &[u8]| -> Vec<f32> {
-                    bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
-                };
                 for (got, want) in floats(&got).into_iter().zip(floats(&want)) {
                     let alike = if want.is_nan() { got.is_nan() } else { (got - want).abs() <= 2e-5 };
                     assert!(alike, "{place}: got {got}, want {want}: {:#?}", bench.case.operands);

@@ -14,6 +14,7 @@ use weft_core::backend::Backend;
 use weft_tests::devices;
 use weft_tests::fixtures::path;
 use weft_tests::refs::References;
+use weft_tests::run::{bytes, floats};
 
 const NAME: &str = "qwen4exp";
 const VOCABULARY: usize = 512;
@@ -24,14 +25,6 @@ const LENGTHS: [usize; 7] = [2047, 2048, 2051, SPARSE, 4269, 9140, 18_782];
 
 fn references() -> References {
     References::read(&path("models/qwen4exp-2048.refs.safetensors.zst"))
-}
-
-fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
-}
-
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 /// The small model as the references have it: another budget, an index that leaves no ties, attention that is sharp.

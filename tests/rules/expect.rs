@@ -62,6 +62,12 @@ pub fn refuses(fixture: &Fixture, rule: &str, root: &str, fits: impl Fn(&Why) ->
     right(fixture);
 }
 
+/// As [`refuses`], and another rule makes one claim.
+pub fn leaves(fixture: &Fixture, rule: &str, root: &str, to: &str, fits: impl Fn(&Why) -> bool) {
+    refuses(fixture, rule, root, fits);
+    assert_eq!(claims(&planned(&fixture.graph), to), 1, "{}", fixture.name);
+}
+
 /// On the tuned and the reference device the graph gives what the sequential interpreter gives.
 pub fn right(fixture: &Fixture) {
     let want = interpret(&fixture.graph, &fixture.filled(1)).unwrap();

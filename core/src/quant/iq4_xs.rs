@@ -16,9 +16,7 @@ pub static TYPE: BlockType = BlockType {
 
 /// As `encode`, errors weighted by the importance of each value.
 pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
-    for (source, importance, out) in weighted::blocks::<256, 136>(values, importance, bytes) {
-        *out = block(source, &weighted::weights(source, importance));
-    }
+    weighted::each_block(values, importance, bytes, |values, weights, out| *out = block(values, weights));
 }
 
 fn group(block: &[u8; 136], index: usize) -> Group {

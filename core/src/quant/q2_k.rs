@@ -21,12 +21,11 @@ pub static TYPE: BlockType = BlockType {
 
 /// As `encode`, errors weighted by the importance of each value.
 pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
-    for (source, importance, out) in weighted::blocks::<256, 84>(values, importance, bytes) {
-        let weights = weighted::weights(source, importance);
-        let (groups, weights) = (source.as_chunks::<16>().0, weights.as_chunks::<16>().0);
+    weighted::each_block(values, importance, bytes, |values, weights, out| {
+        let (groups, weights) = (values.as_chunks::<16>().0, weights.as_chunks::<16>().0);
         let line = |g: usize| search::weighted_scale_and_minimum(&groups[g], &weights[g], 3);
-        *out = block(source, &std::array::from_fn(line));
-    }
+        *out = block(values, &std::array::from_fn(line));
+    });
 }
 
 fn group(block: &[u8; 84], index: usize) -> Group {

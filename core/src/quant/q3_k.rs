@@ -22,12 +22,11 @@ pub static TYPE: BlockType = BlockType {
 
 /// As `encode`, errors weighted by the importance of each value.
 pub(super) fn encode_weighted(values: &[f32], importance: &[f32], bytes: &mut [u8]) {
-    for (source, importance, out) in weighted::blocks::<256, 110>(values, importance, bytes) {
-        let weights = weighted::weights(source, importance);
-        let (groups, weights) = (source.as_chunks::<16>().0, weights.as_chunks::<16>().0);
+    weighted::each_block(values, importance, bytes, |values, weights, out| {
+        let (groups, weights) = (values.as_chunks::<16>().0, weights.as_chunks::<16>().0);
         let scale = |g: usize| search::weighted_signed_scale(&groups[g], &weights[g], 4.0);
-        *out = block(source, &std::array::from_fn(scale));
-    }
+        *out = block(values, &std::array::from_fn(scale));
+    });
 }
 
 fn group(block: &[u8; 110], index: usize) -> Group {

@@ -43,12 +43,12 @@ pub(super) fn blocks<'a, const N: usize, const BYTES: usize>(
         .map(|((source, importance), block)| (source, importance, block))
 }
 
-/// Calls `put` with the values, the weights and the bytes of each block of 32.
-pub(super) fn each_block<const BYTES: usize>(
+/// Calls `put` with the values, the weights and the bytes of each block.
+pub(super) fn each_block<const N: usize, const BYTES: usize>(
     values: &[f32],
     importance: &[f32],
     bytes: &mut [u8],
-    put: impl Fn(&[f32; 32], &[f32; 32], &mut [u8; BYTES]),
+    put: impl Fn(&[f32; N], &[f32; N], &mut [u8; BYTES]),
 ) {
     for (source, importance, block) in blocks(values, importance, bytes) {
         put(source, &weights(source, importance), block);
