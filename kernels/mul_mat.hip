@@ -5,6 +5,7 @@
 #include "include/mul_mat_tiles.h"
 #include "include/mul_mat_vec.h"
 
+#if PK_PART(any)
 PK_KERNEL(mul_mat_any, 256, mul_mat_args) {
   pk_u64 n = element_number(p.groups_x);
   if (n >= elements(p.out)) return;
@@ -13,8 +14,13 @@ PK_KERNEL(mul_mat_any, 256, mul_mat_args) {
   float sum = dot_any(p.weight, row, p.x, row_of(p.x, at.i[1], at.i[2], at.i[3]), p.x.shape[0]);
   if (pk_lane() == 0) store_at(p.out, at, sum);
 }
+// Columns to halves, for matrix units.
+PK_KERNEL(mul_mat_halves, 256, mul_mat_args) { put_halves(p.x, p.common.scratch, thread_number(256, p.groups_x)); }
+#endif
 
-// One to eight columns in f32.
+// By type of the weights: one to eight columns in f32 (`vec`), the same rounded to eight bits (`q8`), many columns in f32 (`tile`) and
+// on matrix units (`wmma`). A number at the end says columns, of a tile on matrix units.
+#if PK_PART(f32)
 // VGPRs: at most 48
 PK_KERNEL_WAVES(mul_mat_vec_f32_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F32, 1>(p); }
 // VGPRs: at most 48
@@ -23,6 +29,17 @@ PK_KERNEL_WAVES(mul_mat_vec_f32_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<
 PK_KERNEL_WAVES(mul_mat_vec_f32_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F32, 4>(p); }
 // VGPRs: at most 72
 PK_KERNEL_WAVES(mul_mat_vec_f32_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F32, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_f32, 128, mul_mat_args) { mul_mat_tiles<TYPE_F32>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_f32_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_F32, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_f32_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_F32, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_f32_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_F32, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(f16)
 // VGPRs: at most 48
 PK_KERNEL_WAVES(mul_mat_vec_f16_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F16, 1>(p); }
 // VGPRs: at most 48
@@ -31,6 +48,17 @@ PK_KERNEL_WAVES(mul_mat_vec_f16_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<
 PK_KERNEL_WAVES(mul_mat_vec_f16_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F16, 4>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_f16_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_F16, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_f16, 128, mul_mat_args) { mul_mat_tiles<TYPE_F16>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_f16_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_F16, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_f16_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_F16, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_f16_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_F16, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(bf16)
 // VGPRs: at most 48
 PK_KERNEL_WAVES(mul_mat_vec_bf16_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_BF16, 1>(p); }
 // VGPRs: at most 48
@@ -40,6 +68,17 @@ PK_KERNEL_WAVES(mul_mat_vec_bf16_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_bf16_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_BF16, 8>(p); }
 // VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_bf16, 128, mul_mat_args) { mul_mat_tiles<TYPE_BF16>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_bf16_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_bf16_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_bf16_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q4_0)
+// VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q4_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 1>(p); }
 // VGPRs: at most 72
 PK_KERNEL_WAVES(mul_mat_vec_q4_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 2>(p); }
@@ -47,6 +86,25 @@ PK_KERNEL_WAVES(mul_mat_vec_q4_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec
 PK_KERNEL_WAVES(mul_mat_vec_q4_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 4>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q4_0_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_0, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_q8_q4_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q4_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_0>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q4_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q4_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q4_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q4_1)
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q4_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_1, 1>(p); }
 // VGPRs: at most 72
@@ -55,6 +113,25 @@ PK_KERNEL_WAVES(mul_mat_vec_q4_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec
 PK_KERNEL_WAVES(mul_mat_vec_q4_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_1, 4>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q4_1_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_1, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_q8_q4_1_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q4_1, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_1>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q4_1_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q4_1_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q4_1_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q5_0)
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q5_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_0, 1>(p); }
 // VGPRs: at most 96
@@ -63,6 +140,25 @@ PK_KERNEL_WAVES(mul_mat_vec_q5_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec
 PK_KERNEL_WAVES(mul_mat_vec_q5_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_0, 4>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q5_0_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_0, 8>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 4>(p); }
+// VGPRs: at most 144
+PK_KERNEL_WAVES(mul_mat_q8_q5_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q5_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_0>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q5_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q5_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q5_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q5_1)
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q5_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_1, 1>(p); }
 // VGPRs: at most 96
@@ -72,64 +168,6 @@ PK_KERNEL_WAVES(mul_mat_vec_q5_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_vec_q5_1_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_1, 8>(p); }
 // VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_vec_q8_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 1>(p); }
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_vec_q8_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 2>(p); }
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_vec_q8_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 4>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_vec_q8_0_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 8>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q4_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 1>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_vec_q4_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 2>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_vec_q4_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 4>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q4_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 8>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q5_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 1>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q5_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 2>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q5_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 4>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q5_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 8>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q6_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 1>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_vec_q6_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 2>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_vec_q6_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 4>(p); }
-// VGPRs: at most 120
-PK_KERNEL_WAVES(mul_mat_vec_q6_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 8>(p); }
-
-// One to eight columns, rounded to eight bits.
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_q8_q4_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 1>(p); }
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_q8_q4_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 2>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_q8_q4_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL_WAVES(mul_mat_q8_q4_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_0, 8>(p); }
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_q8_q4_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 1>(p); }
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_q8_q4_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 2>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_q8_q4_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL_WAVES(mul_mat_q8_q4_1_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_1, 8>(p); }
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_q8_q5_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 1>(p); }
-// VGPRs: at most 72
-PK_KERNEL_WAVES(mul_mat_q8_q5_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 2>(p); }
-// VGPRs: at most 96
-PK_KERNEL_WAVES(mul_mat_q8_q5_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL_WAVES(mul_mat_q8_q5_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q5_0, 8>(p); }
-// VGPRs: at most 72
 PK_KERNEL_WAVES(mul_mat_q8_q5_1_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 1>(p); }
 // VGPRs: at most 72
 PK_KERNEL_WAVES(mul_mat_q8_q5_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 2>(p); }
@@ -137,6 +175,25 @@ PK_KERNEL_WAVES(mul_mat_q8_q5_1_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<T
 PK_KERNEL_WAVES(mul_mat_q8_q5_1_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 4>(p); }
 // VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_q8_q5_1_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q5_1, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q5_1, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_1>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q5_1_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q5_1_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q5_1_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q8_0)
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 1>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 2>(p); }
+// VGPRs: at most 72
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 4>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q8_0_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q8_0, 8>(p); }
 // VGPRs: at most 48
 PK_KERNEL_WAVES(mul_mat_q8_q8_0_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 1>(p); }
 // VGPRs: at most 48
@@ -145,6 +202,25 @@ PK_KERNEL_WAVES(mul_mat_q8_q8_0_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<T
 PK_KERNEL_WAVES(mul_mat_q8_q8_0_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 4>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_q8_q8_0_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q8_0, 8>(p); }
+// VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q8_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q8_0>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q8_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q8_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q8_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q4_k)
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q4_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q4_K, 8>(p); }
 // VGPRs: at most 96, which still allows all 16 waves: a lane holds two units of each row, for one decoding of their steps.
 PK_KERNEL_WAVES(mul_mat_q8_q4_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 1>(p); }
 // VGPRs: at most 96
@@ -154,6 +230,25 @@ PK_KERNEL_WAVES(mul_mat_q8_q4_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<T
 // VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_q8_q4_k_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q4_K, 8>(p); }
 // VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q4_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_K>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q4_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q4_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q4_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q5_k)
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 1>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 2>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q5_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q5_K, 8>(p); }
+// VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_q8_q5_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_K, 1>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_q8_q5_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q5_K, 2>(p); }
@@ -162,6 +257,25 @@ PK_KERNEL_WAVES(mul_mat_q8_q5_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<T
 // VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_q8_q5_k_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q5_K, 8>(p); }
 // VGPRs: at most 96
+PK_KERNEL(mul_mat_tile_q5_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_K>(p); }
+// VGPRs: at most 144
+PK_KERNEL(mul_mat_wmma_q5_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 64, 32, 2>(p); }
+// VGPRs: at most 192
+PK_KERNEL(mul_mat_wmma_q5_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 64, 64, 2>(p); }
+// VGPRs: at most 240
+PK_KERNEL(mul_mat_wmma_q5_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 128, 128, 4>(p); }
+#endif
+
+#if PK_PART(q6_k)
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 1>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 2>(p); }
+// VGPRs: at most 96
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 4>(p); }
+// VGPRs: at most 120
+PK_KERNEL_WAVES(mul_mat_vec_q6_k_8, TEAM_THREADS, 8, mul_mat_args) { mul_mat_vec<TYPE_Q6_K, 8>(p); }
+// VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_q8_q6_k_1, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 1>(p); }
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mat_q8_q6_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 2>(p); }
@@ -169,99 +283,15 @@ PK_KERNEL_WAVES(mul_mat_q8_q6_k_2, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<T
 PK_KERNEL_WAVES(mul_mat_q8_q6_k_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 4>(p); }
 // VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_q8_q6_k_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE_Q6_K, 8>(p); }
-
-// Many columns in f32.
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_f32, 128, mul_mat_args) { mul_mat_tiles<TYPE_F32>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_f16, 128, mul_mat_args) { mul_mat_tiles<TYPE_F16>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_bf16, 128, mul_mat_args) { mul_mat_tiles<TYPE_BF16>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_q4_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_0>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_q4_1, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_1>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_q5_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_0>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_q5_1, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_1>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_q8_0, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q8_0>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_q4_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q4_K>(p); }
-// VGPRs: at most 96
-PK_KERNEL(mul_mat_tile_q5_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q5_K>(p); }
 // VGPRs: at most 96
 PK_KERNEL(mul_mat_tile_q6_k, 128, mul_mat_args) { mul_mat_tiles<TYPE_Q6_K>(p); }
-
-// Many columns on matrix units; the last number in a name is columns of a tile.
-PK_KERNEL(mul_mat_halves, 256, mul_mat_args) { put_halves(p.x, p.common.scratch, thread_number(256, p.groups_x)); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_f32_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_F32, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_f32_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_F32, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_f32_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_F32, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_f16_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_F16, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_f16_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_F16, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_f16_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_F16, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_bf16_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_bf16_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_bf16_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_BF16, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_q4_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_q4_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_q4_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_0, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_q4_1_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_q4_1_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_q4_1_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_1, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_q5_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_q5_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_q5_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_0, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_q5_1_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_q5_1_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_q5_1_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_1, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_q8_0_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_q8_0_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_q8_0_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q8_0, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_q4_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_q4_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_q4_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q4_K, 128, 128, 4>(p); }
-// VGPRs: at most 144
-PK_KERNEL(mul_mat_wmma_q5_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 64, 32, 2>(p); }
-// VGPRs: at most 192
-PK_KERNEL(mul_mat_wmma_q5_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 64, 64, 2>(p); }
-// VGPRs: at most 240
-PK_KERNEL(mul_mat_wmma_q5_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q5_K, 128, 128, 4>(p); }
 // VGPRs: at most 168
 PK_KERNEL(mul_mat_wmma_q6_k_32, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 64, 32, 2>(p); }
 // VGPRs: at most 216
 PK_KERNEL(mul_mat_wmma_q6_k_64, 128, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 64, 64, 2>(p); }
 // VGPRs: at most 240
 PK_KERNEL(mul_mat_wmma_q6_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K, 128, 128, 4>(p); }
+#endif
 
 // Types of few bits are decoded when they are fetched.
 // VGPRs: at most 128
@@ -275,20 +305,54 @@ PK_KERNEL(mul_mat_wmma_q6_k_128, 256, mul_mat_args) { mul_mat_matrices<TYPE_Q6_K
   PK_KERNEL_WAVES(mul_mat_q8_##name##_4, TEAM_THREADS, 8, mul_mat_args) { mul_mat_q8<TYPE, 4>(p); }                 \
   PK_KERNEL_WAVES(mul_mat_q8_##name##_8, TEAM_THREADS, 6, mul_mat_args) { mul_mat_q8<TYPE, 8>(p); }                 \
   PK_KERNEL(mul_mat_tile_##name, 128, mul_mat_args) { mul_mat_tiles<TYPE>(p); }
+#if PK_PART(q2_k)
 FEW_BITS(q2_k, TYPE_Q2_K)
+#endif
+#if PK_PART(q3_k)
 FEW_BITS(q3_k, TYPE_Q3_K)
+#endif
+#if PK_PART(iq1_s)
 FEW_BITS(iq1_s, TYPE_IQ1_S)
+#endif
+#if PK_PART(iq1_m)
 FEW_BITS(iq1_m, TYPE_IQ1_M)
+#endif
+#if PK_PART(iq2_xxs)
 FEW_BITS(iq2_xxs, TYPE_IQ2_XXS)
+#endif
+#if PK_PART(iq2_xs)
 FEW_BITS(iq2_xs, TYPE_IQ2_XS)
+#endif
+#if PK_PART(iq2_s)
 FEW_BITS(iq2_s, TYPE_IQ2_S)
+#endif
+#if PK_PART(iq3_xxs)
 FEW_BITS(iq3_xxs, TYPE_IQ3_XXS)
+#endif
+#if PK_PART(iq3_s)
 FEW_BITS(iq3_s, TYPE_IQ3_S)
+#endif
+#if PK_PART(iq4_nl)
 FEW_BITS(iq4_nl, TYPE_IQ4_NL)
+#endif
+#if PK_PART(iq4_xs)
 FEW_BITS(iq4_xs, TYPE_IQ4_XS)
+#endif
+#if PK_PART(tq1_0)
 FEW_BITS(tq1_0, TYPE_TQ1_0)
+#endif
+#if PK_PART(tq2_0)
 FEW_BITS(tq2_0, TYPE_TQ2_0)
+#endif
+#if PK_PART(mxfp4)
 FEW_BITS(mxfp4, TYPE_MXFP4)
+#endif
+#if PK_PART(nvfp4)
 FEW_BITS(nvfp4, TYPE_NVFP4)
+#endif
+#if PK_PART(q1_0)
 FEW_BITS(q1_0, TYPE_Q1_0)
+#endif
+#if PK_PART(q2_0)
 FEW_BITS(q2_0, TYPE_Q2_0)
+#endif

@@ -23,13 +23,16 @@ pub type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
 type Outcome = Result<Arc<Module>, String>;
 
-/// Modules of a device, by stem; loaded when a plan first needs them.
+/// A stem and, where its text has parts and is compiled here, one of these.
+type Name = (&'static str, Option<&'static str>);
+
+/// Modules of a device; loaded when a plan first needs them.
 pub(crate) struct Code {
     device: Arc<Device>,
     compiler: RuntimeCompiler,
     progress: Option<Progress>,
     /// Empty while a module is being made.
-    known: Mutex<HashMap<&'static str, Arc<OnceLock<Outcome>>>>,
+    known: Mutex<HashMap<Name, Arc<OnceLock<Outcome>>>>,
 }
 
 impl Code {
@@ -38,51 +41,62 @@ impl Code {
         Code { device: Arc::clone(device), compiler, progress, known: Mutex::default() }
     }
 
-    /// Loads the modules of these stems; those not known yet are compiled in parallel, each by one caller, for whom the others
-    /// wait. What fails is remembered and told by [`Code::function`].
-    pub(crate) fn load(&self, stems: &[&'static str]) {
+    /// The module that holds an entry point of a stem.
+    fn name(&self, stem: &'static str, function: &str) -> Name {
+        let is_embedded = self.device.info.architecture == EMBEDDED;
+        (stem, if is_embedded { None } else { sources::part(stem, function) })
+    }
+
+    /// Loads the modules of these entry points, each with its stem; those not known yet are compiled in parallel, each by one
+    /// caller, for whom the others wait. What fails is remembered and told by [`Code::function`].
+    pub(crate) fn load<'a>(&self, functions: impl Iterator<Item = (&'static str, &'a str)>) {
         let (mut new, mut others) = (Vec::new(), Vec::new());
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            for stem in stems {
-                match known.entry(stem) {
-                    Entry::Vacant(vacant) => new.push((*stem, Arc::clone(vacant.insert(Arc::default())))),
-                    Entry::Occupied(place) => others.push((*stem, Arc::clone(place.get()))),
+            for (stem, function) in functions {
+                let name = self.name(stem, function);
+                match known.entry(name) {
+                    Entry::Vacant(vacant) => new.push((name, Arc::clone(vacant.insert(Arc::default())))),
+                    Entry::Occupied(place) => others.push((name, Arc::clone(place.get()))),
                 }
             }
         }
         let done = AtomicUsize::new(0);
-        new.par_iter().for_each(|(stem, place)| {
-            place.get_or_init(|| self.module(stem));
+        new.par_iter().for_each(|(name, place)| {
+            place.get_or_init(|| self.module(*name));
             if let Some(progress) = &self.progress {
                 progress(done.fetch_add(1, Ordering::Relaxed) + 1, new.len());
             }
         });
-        for (stem, place) in others {
-            place.get_or_init(|| self.module(stem));
+        for (name, place) in others {
+            place.get_or_init(|| self.module(name));
         }
     }
 
     /// An entry point of a stem that was loaded.
-    pub(crate) fn function(&self, stem: &str, name: &str) -> Result<Function, String> {
-        let place = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(stem).cloned();
+    pub(crate) fn function(&self, stem: &'static str, function: &str) -> Result<Function, String> {
+        let name = self.name(stem, function);
+        let place = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
         let module = place.as_ref().and_then(|place| place.get());
         module
-            .ok_or_else(|| format!("`{stem}` was not loaded"))?
+            .ok_or_else(|| format!("`{function}` was not loaded"))?
             .as_ref()
             .map_err(String::clone)?
-            .function(name)
+            .function(function)
     }
 
-    fn module(&self, stem: &str) -> Outcome {
-        Module::load(&self.device, &self.object(stem)?)
+    fn module(&self, name: Name) -> Outcome {
+        Module::load(&self.device, &self.object(name)?)
     }
 
-    fn object(&self, stem: &str) -> Result<Vec<u8>, String> {
+    fn object(&self, (stem, part): Name) -> Result<Vec<u8>, String> {
         if self.device.info.architecture == EMBEDDED {
             return embedded(stem);
         }
-        self.compiler.compile(stem, &sources::source_text(stem)?)
+        match part {
+            Some(part) => self.compiler.compile(&format!("{stem}.{part}"), &sources::part_text(stem, part)?),
+            None => self.compiler.compile(stem, &sources::source_text(stem)?),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub use code::Progress;
 pub use device::Counters;
 pub use ffi::LoadError;
 pub use launches::{entry_points, offers};
-pub use sources::{source_text, stems};
+pub use sources::{part_text, parts, source_text, stems};
 
 use code::Code;
 use device::{Device, Info, Runtime};

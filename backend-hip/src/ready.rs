@@ -40,8 +40,7 @@ pub(crate) fn ready(
     shared: Shared,
 ) -> Result<Vec<Ready>, DeviceError> {
     let stem = |index: usize, launch: &Launch| launch.stem.unwrap_or(plan.dispatches[index].kernel);
-    let stems: Vec<&'static str> = planned.iter().map(|(index, launch)| stem(*index, launch)).collect();
-    setup.code.load(&stems);
+    setup.code.load(planned.iter().map(|(index, launch)| (stem(*index, launch), launch.function.as_str())));
     let mut all = Vec::with_capacity(planned.len());
     for (index, launch) in planned {
         let dispatch = &plan.dispatches[*index];

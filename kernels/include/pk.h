@@ -7,6 +7,13 @@
 // and pk_col(i) where element i of an accumulator lives.
 #pragma once
 
+// A long text's entry points lie in parts, so that a compiler at run time gets only those that a model needs. An entry point
+// of the part `q4_k` has `_q4_k` in its name, one of the part `any` no part's name.
+#ifndef PK_WHOLE
+#define PK_WHOLE 1
+#endif
+#define PK_PART(name) (PK_WHOLE || PK_PART_##name)
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define PK_CUDA 1
 #include "include/pk_cuda.h"
