@@ -17,6 +17,7 @@ PKD void put_result(const gated_attention_args &p, pk_u32 head, pk_u32 token, pk
   ((pk_f4 *)row_of(p.out, head, token, 0))[quad] = x;
 }
 
+#if PK_PART(any)
 PK_KERNEL(gated_attention_any, 256, gated_attention_args) { attend_any(p); }
 
 // The merge of chunks.
@@ -26,14 +27,19 @@ PK_KERNEL(gated_attention_merge_64, 256, gated_attention_args) { attend_merge<64
 PK_KERNEL(gated_attention_merge_128, 256, gated_attention_args) { attend_merge<128>(p); }
 // VGPRs: at most 48
 PK_KERNEL(gated_attention_merge_256, 256, gated_attention_args) { attend_merge<256>(p); }
+#endif
 
-// Many tokens, in f32.
+// Many tokens by type of the cache: in f32 (`tile`) and on matrix units (`matrix`).
+#if PK_PART(f32)
 // VGPRs: at most 168
 PK_KERNEL(gated_attention_tile_f32_64, 256, gated_attention_args) { attend_tile<TYPE_F32, 64>(p); }
 // VGPRs: at most 168
 PK_KERNEL(gated_attention_tile_f32_128, 256, gated_attention_args) { attend_tile<TYPE_F32, 128>(p); }
 // VGPRs: at most 192
 PK_KERNEL(gated_attention_tile_f32_256, 256, gated_attention_args) { attend_tile<TYPE_F32, 256>(p); }
+#endif
+
+#if PK_PART(f16)
 // VGPRs: at most 144
 PK_KERNEL(gated_attention_tile_f16_64, 256, gated_attention_args) { attend_tile<TYPE_F16, 64>(p); }
 // VGPRs: at most 144
@@ -41,34 +47,39 @@ PK_KERNEL(gated_attention_tile_f16_128, 256, gated_attention_args) { attend_tile
 // VGPRs: at most 168
 PK_KERNEL(gated_attention_tile_f16_256, 256, gated_attention_args) { attend_tile<TYPE_F16, 256>(p); }
 // VGPRs: at most 144
-PK_KERNEL(gated_attention_tile_q8_0_64, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 64>(p); }
-// VGPRs: at most 144
-PK_KERNEL(gated_attention_tile_q8_0_128, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 128>(p); }
-// VGPRs: at most 168
-PK_KERNEL(gated_attention_tile_q8_0_256, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 256>(p); }
+PK_KERNEL(gated_attention_matrix_f16_64, 256, gated_attention_args) { attend_matrix<TYPE_F16, 64>(p); }
+// VGPRs: at most 192
+PK_KERNEL(gated_attention_matrix_f16_128, 256, gated_attention_args) { attend_matrix<TYPE_F16, 128>(p); }
+// VGPRs: at most 240
+PK_KERNEL(gated_attention_matrix_f16_256, 256, gated_attention_args) { attend_matrix<TYPE_F16, 256>(p); }
+#endif
+
+#if PK_PART(q4_0)
 // VGPRs: at most 144
 PK_KERNEL(gated_attention_tile_q4_0_64, 256, gated_attention_args) { attend_tile<TYPE_Q4_0, 64>(p); }
 // VGPRs: at most 144
 PK_KERNEL(gated_attention_tile_q4_0_128, 256, gated_attention_args) { attend_tile<TYPE_Q4_0, 128>(p); }
 // VGPRs: at most 168
 PK_KERNEL(gated_attention_tile_q4_0_256, 256, gated_attention_args) { attend_tile<TYPE_Q4_0, 256>(p); }
-
-// Many tokens, on matrix units.
-// VGPRs: at most 144
-PK_KERNEL(gated_attention_matrix_f16_64, 256, gated_attention_args) { attend_matrix<TYPE_F16, 64>(p); }
-// VGPRs: at most 192
-PK_KERNEL(gated_attention_matrix_f16_128, 256, gated_attention_args) { attend_matrix<TYPE_F16, 128>(p); }
-// VGPRs: at most 240
-PK_KERNEL(gated_attention_matrix_f16_256, 256, gated_attention_args) { attend_matrix<TYPE_F16, 256>(p); }
-// VGPRs: at most 144
-PK_KERNEL(gated_attention_matrix_q8_0_64, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 64>(p); }
-// VGPRs: at most 192
-PK_KERNEL(gated_attention_matrix_q8_0_128, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 128>(p); }
-// VGPRs: at most 240
-PK_KERNEL(gated_attention_matrix_q8_0_256, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 256>(p); }
 // VGPRs: at most 144
 PK_KERNEL(gated_attention_matrix_q4_0_64, 256, gated_attention_args) { attend_matrix<TYPE_Q4_0, 64>(p); }
 // VGPRs: at most 192
 PK_KERNEL(gated_attention_matrix_q4_0_128, 256, gated_attention_args) { attend_matrix<TYPE_Q4_0, 128>(p); }
 // VGPRs: at most 240
 PK_KERNEL(gated_attention_matrix_q4_0_256, 256, gated_attention_args) { attend_matrix<TYPE_Q4_0, 256>(p); }
+#endif
+
+#if PK_PART(q8_0)
+// VGPRs: at most 144
+PK_KERNEL(gated_attention_tile_q8_0_64, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 64>(p); }
+// VGPRs: at most 144
+PK_KERNEL(gated_attention_tile_q8_0_128, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 128>(p); }
+// VGPRs: at most 168
+PK_KERNEL(gated_attention_tile_q8_0_256, 256, gated_attention_args) { attend_tile<TYPE_Q8_0, 256>(p); }
+// VGPRs: at most 144
+PK_KERNEL(gated_attention_matrix_q8_0_64, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 64>(p); }
+// VGPRs: at most 192
+PK_KERNEL(gated_attention_matrix_q8_0_128, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 128>(p); }
+// VGPRs: at most 240
+PK_KERNEL(gated_attention_matrix_q8_0_256, 256, gated_attention_args) { attend_matrix<TYPE_Q8_0, 256>(p); }
+#endif

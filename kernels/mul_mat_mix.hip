@@ -35,20 +35,25 @@ template <int COLUMNS, class Room> PKD void mul_mat_mix(const mul_mat_mix_args &
   store_sums<COLUMNS>(p.out, first, team, mixed);
 }
 
+#if PK_PART(vec)
 // VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_mix_vec_1, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_mix<1, ExactRoom<1>>(p); }
 // VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_mix_vec_2, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_mix<2, ExactRoom<2>>(p); }
 // VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_mix_vec_4, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_mix<4, ExactRoom<4>>(p); }
+#endif
 
+#if PK_PART(q8)
 // VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_mix_q8_1, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_mix<1, RoundedRoom<1>>(p); }
 // VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_mix_q8_2, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_mix<2, RoundedRoom<2>>(p); }
 // VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_mix_q8_4, TEAM_THREADS, 8, mul_mat_mix_args) { mul_mat_mix<4, RoundedRoom<4>>(p); }
+#endif
 
+#if PK_PART(any)
 // For weights that are not aligned: a wave an element.
 // VGPRs: at most 136
 PK_KERNEL(mul_mat_mix_any, 256, mul_mat_mix_args) {
@@ -66,3 +71,4 @@ PK_KERNEL(mul_mat_mix_any, 256, mul_mat_mix_args) {
   }
   if (pk_lane() == 0) store_at(p.out, at, mixed);
 }
+#endif

@@ -14,6 +14,7 @@ template <int COLUMNS, class Room> PKD void mul_mat_swiglu(const mul_mat_swiglu_
   store_sums<COLUMNS>(p.out, first, team, sum);
 }
 
+#if PK_PART(vec)
 // VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mat_swiglu_vec_1, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<1, ExactRoom<1>>(p); }
 // VGPRs: at most 144
@@ -22,7 +23,9 @@ PK_KERNEL_WAVES(mul_mat_swiglu_vec_2, TEAM_THREADS, 8, mul_mat_swiglu_args) { mu
 PK_KERNEL_WAVES(mul_mat_swiglu_vec_4, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<4, ExactRoom<4>>(p); }
 // VGPRs: at most 192
 PK_KERNEL_WAVES(mul_mat_swiglu_vec_8, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<8, ExactRoom<8>>(p); }
+#endif
 
+#if PK_PART(q8)
 // VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mat_swiglu_q8_1, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<1, RoundedRoom<1>>(p); }
 // VGPRs: at most 120
@@ -31,7 +34,9 @@ PK_KERNEL_WAVES(mul_mat_swiglu_q8_2, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul
 PK_KERNEL_WAVES(mul_mat_swiglu_q8_4, TEAM_THREADS, 8, mul_mat_swiglu_args) { mul_mat_swiglu<4, RoundedRoom<4>>(p); }
 // VGPRs: at most 168
 PK_KERNEL_WAVES(mul_mat_swiglu_q8_8, TEAM_THREADS, 6, mul_mat_swiglu_args) { mul_mat_swiglu<8, RoundedRoom<8>>(p); }
+#endif
 
+#if PK_PART(any)
 // For weights that are not aligned: a wave an element.
 PK_KERNEL(mul_mat_swiglu_any, 256, mul_mat_swiglu_args) {
   pk_u64 n = element_number(p.groups_x);
@@ -42,3 +47,4 @@ PK_KERNEL(mul_mat_swiglu_any, 256, mul_mat_swiglu_args) {
   const GateUp sums = dots_any(p.gate, p.up, row, p.x, column, p.x.shape[0]);
   if (pk_lane() == 0) store_at(p.out, at, opening(p.kind, sums.gate) * sums.up);
 }
+#endif

@@ -32,6 +32,7 @@ template <int COLUMNS, class Room> PKD void mul_mats(const mul_mats_args &p) {
   store_sums<COLUMNS>(out, first, team, team_sum(sums, team, room.sums));
 }
 
+#if PK_PART(vec)
 // VGPRs: at most 120
 PK_KERNEL_WAVES(mul_mats_vec_1, TEAM_THREADS, 8, mul_mats_args) { mul_mats<1, ExactRoom<1>>(p); }
 // VGPRs: at most 120
@@ -40,7 +41,9 @@ PK_KERNEL_WAVES(mul_mats_vec_2, TEAM_THREADS, 8, mul_mats_args) { mul_mats<2, Ex
 PK_KERNEL_WAVES(mul_mats_vec_4, TEAM_THREADS, 8, mul_mats_args) { mul_mats<4, ExactRoom<4>>(p); }
 // VGPRs: at most 168
 PK_KERNEL_WAVES(mul_mats_vec_8, TEAM_THREADS, 8, mul_mats_args) { mul_mats<8, ExactRoom<8>>(p); }
+#endif
 
+#if PK_PART(q8)
 // VGPRs: at most 96
 PK_KERNEL_WAVES(mul_mats_q8_1, TEAM_THREADS, 8, mul_mats_args) { mul_mats<1, RoundedRoom<1>>(p); }
 // VGPRs: at most 96
@@ -49,3 +52,4 @@ PK_KERNEL_WAVES(mul_mats_q8_2, TEAM_THREADS, 8, mul_mats_args) { mul_mats<2, Rou
 PK_KERNEL_WAVES(mul_mats_q8_4, TEAM_THREADS, 8, mul_mats_args) { mul_mats<4, RoundedRoom<4>>(p); }
 // VGPRs: at most 144
 PK_KERNEL_WAVES(mul_mats_q8_8, TEAM_THREADS, 6, mul_mats_args) { mul_mats<8, RoundedRoom<8>>(p); }
+#endif
