@@ -13,7 +13,8 @@ PKD float dot_gated(const View &gate, const View &up, RowsOf rows, const Columns
     const View weight = pass == 0 ? gate : up;
     Sums<COLUMNS> sums;
     clear(sums);
-    dot_typed<COLUMNS>(weight.type, rows(weight), x, width, team, room, pass > 0, sums);
+    const bool again = pass > 0 && is_rounding(gate.type);
+    dot_typed<COLUMNS>(weight.type, rows(weight), x, width, team, room, again, sums);
     const float sum = team_sum(sums, team, room.sums);
     opened = pass == 0 ? opening(kind, sum) : opened * sum;
   }

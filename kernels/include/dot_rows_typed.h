@@ -11,6 +11,8 @@ template <int COLUMNS> struct RoundedRoom {
   Rounded<COLUMNS> columns;
 };
 
+// Whether weights of a type multiply columns that are rounded in workgroup memory.
+PKD bool is_rounding(int type) { return type != TYPE_F32 && type != TYPE_F16 && type != TYPE_BF16; }
 template <int COLUMNS, class X>
 PKD void dot_plain(int type, const Rows &rows, const X &x, pk_u32 width, const Team &team,
                    Sums<COLUMNS> &sums) {
@@ -35,7 +37,7 @@ PKD void dot_typed(int type, const Rows &rows, const X &x, pk_u32 width, const T
   default: dot_plain<COLUMNS>(type, rows, x, width, team, sums);
   }
 }
-// `again`: these columns were here before.
+// `again`: these columns were rounded before.
 template <int COLUMNS, class X>
 PKD void dot_typed(int type, const Rows &rows, const X &x, pk_u32 width, const Team &team,
                    RoundedRoom<COLUMNS> &room, bool again, Sums<COLUMNS> &sums) {

@@ -51,7 +51,7 @@ fn port_of(item: &Item) -> Option<&'static str> {
         | Item::Class(port, ..)
         | Item::Offset(port, _)
         | Item::Swapped(port) => Some(port),
-        Item::Tokens(_) | Item::Value(..) | Item::Alias(..) => None,
+        Item::Tokens(_) | Item::Value(..) | Item::Alias(..) | Item::Unlike(..) => None,
     }
 }
 
@@ -67,6 +67,7 @@ fn shown(item: &Item) -> String {
         Item::Tokens(tokens) => format!("{tokens} tokens"),
         Item::Value(name, value) => format!("{name} = {value}"),
         Item::Alias(a, b) => format!("{b} on the bytes of {a}"),
+        Item::Unlike(a, b) => format!("{b} in blocks beside {a} in plain numbers"),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::subject::Subject;
 use std::collections::BTreeSet;
 use weft_core::contract::draw::{Case, StrideClass, Wish, class_of, classes, token_extent};
-use weft_core::contract::{Allowed, Attribute, Constant, Contract, Extent, Stride};
+use weft_core::contract::{Access, Allowed, Attribute, Constant, Contract, Extent, Port, Stride};
 use weft_core::driver::Why;
 use weft_core::graph::DType;
 use weft_tests::Random;
@@ -23,6 +23,8 @@ pub enum Item {
     Tokens(u64),
     Value(&'static str, u32),
     Alias(&'static str, &'static str),
+    /// Of two ports that are read, the first with plain numbers, the second in blocks.
+    Unlike(&'static str, &'static str),
 }
 
 /// Integer attributes with at most this many values are tried with each.
@@ -72,7 +74,22 @@ pub fn required(contract: &Contract, subject: &Subject) -> BTreeSet<Item> {
         all.extend(values(attribute).into_iter().map(|value| Item::Value(attribute.name(), value)));
     }
     all.extend(contract.may_alias.iter().map(|(a, b)| Item::Alias(a, b)));
+    for (plain, blocks) in pairs(contract) {
+        if plain.dtypes.iter().any(|dtype| !dtype.is_quantised()) && has_blocks(plain) && has_blocks(blocks) {
+            all.insert(Item::Unlike(plain.name, blocks.name));
+        }
+    }
     all
+}
+
+/// Ordered pairs of ports that a kernel reads.
+fn pairs(contract: &Contract) -> impl Iterator<Item = (&Port, &Port)> {
+    let read = || contract.ports.iter().filter(|port| port.access == Access::Read);
+    read().flat_map(move |a| read().filter(move |b| a.name != b.name).map(move |b| (a, b)))
+}
+
+fn has_blocks(port: &Port) -> bool {
+    port.dtypes.iter().any(|dtype| dtype.is_quantised())
 }
 
 /// Whether a range of token counts, if the contract has one, holds this number.
@@ -109,6 +126,12 @@ pub fn shown(case: &Case) -> BTreeSet<Item> {
         if home != at {
             let (a, b) = (contract.ports[home].name, port.name);
             all.extend([Item::Alias(a, b), Item::Alias(b, a)]);
+        }
+    }
+    for (a, b) in pairs(contract) {
+        let is_in_blocks = |port: &Port| case.layout(port.name).map(|layout| layout.dtype.is_quantised());
+        if is_in_blocks(a) == Some(false) && is_in_blocks(b) == Some(true) {
+            all.insert(Item::Unlike(a.name, b.name));
         }
     }
     if let Some(tokens) = token_extent(contract) {
@@ -148,6 +171,14 @@ pub fn wish(contract: &Contract, missing: &BTreeSet<Item>, random: &mut Random) 
             Item::Tokens(tokens) => wish.tokens = Some(tokens),
             Item::Value(name, value) => wish.constants.push((name, Constant::Integer(value))),
             Item::Alias(a, b) if random.below(3) == 0 => wish.alias = Some((a, b)),
+            Item::Unlike(a, b) if wish.dtypes.iter().all(|(port, _)| *port != a && *port != b) => {
+                for (port, in_blocks) in [(a, false), (b, true)] {
+                    let at = contract.port(port).expect("a port of the contract");
+                    let types = contract.ports[at].dtypes.iter().copied();
+                    let types: Vec<DType> = types.filter(|dtype| dtype.is_quantised() == in_blocks).collect();
+                    wish.dtypes.push((port, random.pick(&types)));
+                }
+            }
             _ => {}
         }
     }

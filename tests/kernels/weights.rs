@@ -4,6 +4,7 @@
 use crate::data::Bench;
 use crate::subject::Subject;
 use crate::{dispatch, mul_mat, mul_mat_id, mul_mat_id_swiglu, mul_mat_mix, mul_mat_swiglu, mul_mats};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use weft_core::backend::{Backend, Offer};
 use weft_core::contract::draw::{Case, Draft};
@@ -23,12 +24,14 @@ struct Sizes {
     chosen: u64,
 }
 
-fn case(offer: &Offer, dtype: DType, sizes: &Sizes) -> Case {
+/// Weights of one type; `up` of another, if one is named.
+fn case(offer: &Offer, dtype: DType, up: Option<DType>, sizes: &Sizes) -> Case {
     let contract = offer.contract;
     let Sizes { inner, outer, tokens, experts, chosen } = *sizes;
     let layout = |name: &str| {
         // Weights beside each other have rows of one length, but not one number of them.
         let more = |name: &str| outer + 3 * u64::from(name.as_bytes().last().map_or(0, |n| n % 4));
+        let dtype = up.filter(|_| name == "up").unwrap_or(dtype);
         let (dtype, shape) = match (name, contract.kernel) {
             ("weight", _) => (dtype, [inner, outer, experts, 1]),
             ("gate" | "up", "mul_mat_id_swiglu") => (dtype, [inner, outer, experts, 1]),
@@ -64,9 +67,12 @@ fn case(offer: &Offer, dtype: DType, sizes: &Sizes) -> Case {
 
 /// Runs an offer with its weights imported; `None` if it does not admit the operands.
 fn run(gpu: &dyn Backend, offer: &Offer, subject: &Subject, dtype: DType, sizes: &Sizes) -> Option<Vec<u8>> {
-    let case = case(offer, dtype, sizes);
+    run_case(gpu, offer, subject, case(offer, dtype, None, sizes))
+}
+
+fn run_case(gpu: &dyn Backend, offer: &Offer, subject: &Subject, case: Case) -> Option<Vec<u8>> {
     offer.contract.check(&case.operands, &case.constants).ok()?;
-    let place = format!("{} {} of {dtype}, {sizes:?} on {}", subject.kernel, offer.variant, gpu.name());
+    let place = format!("{} {}, {:?} on {}", subject.kernel, offer.variant, case.operands, gpu.name());
     // The same rows and columns for every number of tokens.
     let mut random = Random::named(subject.kernel, 7);
     let bench = Bench::new(subject, case, &mut random).expect("sane data");
@@ -185,6 +191,29 @@ fn imported_weights_give_the_products_of_their_reference() {
     check(&mul_mat_swiglu::SUBJECT, &gpus, FAMILIES, JOINED);
     check(&mul_mat_mix::SUBJECT, &gpus, FAMILIES, JOINED);
     check(&mul_mat_id_swiglu::SUBJECT, &gpus, FAMILIES, JOINED_CHOICES);
+}
+
+#[test]
+fn a_gate_may_have_another_type_than_what_it_opens() {
+    let types = [(DType::F16, DType::Q4_K), (DType::Q8_0, DType::F32), (DType::BF16, DType::Q8_0)];
+    for gpu in all_gpus() {
+        for subject in [&mul_mat_swiglu::SUBJECT, &mul_mat_id_swiglu::SUBJECT] {
+            let offers = gpu.offers().iter().filter(|offer| offer.contract.kernel == subject.kernel);
+            let mut ran = BTreeSet::new();
+            for (offer, (gate, up)) in offers.flat_map(|offer| types.map(|types| (offer, types))) {
+                for tokens in [1, 3, 8] {
+                    // As long as what is rounded at a time, and longer.
+                    for inner in [512, 8448] {
+                        let case = case(offer, gate, Some(up), &choice(inner, 18, tokens, 1, 1));
+                        if run_case(&*gpu, offer, subject, case).is_some() {
+                            ran.insert((gate.name(), up.name(), inner));
+                        }
+                    }
+                }
+            }
+            assert_eq!(ran.len(), 6, "{} on {}: {ran:?}", subject.kernel, gpu.name());
+        }
+    }
 }
 
 fn bounded(bounds: Bounds) -> Vec<Arc<dyn Backend>> {
